@@ -1,0 +1,70 @@
+use aws_lc_rs::digest::{Context, SHA256};
+
+use crate::{Digest, Principal};
+
+/// The request that a state continues. On a retry it is made anew from what was verified then, and
+/// has to be the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// The verified user and client.
+    pub principal: Principal,
+    /// The name of the upstream server; a server that asks for itself uses its own name.
+    pub upstream: String,
+    /// The method of the request.
+    pub method: String,
+    /// The digest of what it asks for: [`request_digest`](crate::request_digest).
+    pub digest: Digest,
+}
+
+/// Bytes of one part as it is sealed.
+const PART: usize = 32;
+/// Bytes of a whole binding as it is sealed.
+pub(super) const BINDING: usize = 4 * PART;
+
+/// The four parts of a binding at fixed length, so that comparing them takes one time whatever they
+/// say, and none makes the state longer.
+pub(super) struct Parts {
+    pub(super) principal: [u8; PART],
+    pub(super) upstream: [u8; PART],
+    pub(super) method: [u8; PART],
+    pub(super) digest: [u8; PART],
+}
+
+impl Parts {
+    pub(super) fn of(binding: &Binding) -> Self {
+        let user = &binding.principal.user;
+        Self {
+            principal: hash(&[user.issuer(), user.subject(), binding.principal.client.as_str()]),
+            upstream: hash(&[&binding.upstream]),
+            method: hash(&[&binding.method]),
+            digest: *binding.digest.as_bytes(),
+        }
+    }
+
+    pub(super) fn read(sealed: &[u8; BINDING]) -> Self {
+        let part = |index: usize| {
+            let mut part = [0; PART];
+            part.copy_from_slice(&sealed[index * PART..][..PART]);
+            part
+        };
+        Self { principal: part(0), upstream: part(1), method: part(2), digest: part(3) }
+    }
+
+    pub(super) fn write(&self, bytes: &mut Vec<u8>) {
+        for part in [&self.principal, &self.upstream, &self.method, &self.digest] {
+            bytes.extend_from_slice(part);
+        }
+    }
+}
+
+/// Each text goes in with its length, so that no two lists of texts hash alike.
+fn hash(texts: &[&str]) -> [u8; PART] {
+    let mut context = Context::new(&SHA256);
+    for text in texts {
+        context.update(&(text.len() as u64).to_be_bytes());
+        context.update(text.as_bytes());
+    }
+    let mut value = [0; PART];
+    value.copy_from_slice(context.finish().as_ref());
+    value
+}

@@ -1,0 +1,82 @@
+use serde_json::{Value, json};
+
+use super::UrlElicitation;
+use crate::{Revision, codes};
+
+/// The JSON-RPC `error` object that asks for visits to pages before the call can be made again
+/// (R-ERR-01). Only for a client that declared url mode, under a revision that
+/// [has it](Revision::has_completion); `elicitations` has at least one.
+pub fn url_elicitation_required(message: &str, elicitations: &[UrlElicitation]) -> Value {
+    debug_assert!(!elicitations.is_empty(), "-32042 has to ask for something");
+    let elicitations: Vec<Value> = elicitations.iter().map(UrlElicitation::with_id).collect();
+    json!({
+        "code": codes::URL_ELICITATION_REQUIRED,
+        "message": message,
+        "data": { "elicitations": elicitations },
+    })
+}
+
+/// The JSON-RPC `error` object for a modern request that cannot go on without a capability that its
+/// client did not declare (R-CAP-05); over HTTP with status 400. `required` has the shape of client
+/// capabilities, as [`Mode::required_capabilities`](crate::Mode::required_capabilities) makes it.
+pub fn missing_capability(message: &str, required: Value) -> Value {
+    let mut error = json!({
+        "code": codes::MISSING_REQUIRED_CLIENT_CAPABILITY,
+        "message": message,
+        "data": { "requiredCapabilities": null },
+    });
+    error["data"]["requiredCapabilities"] = required;
+    error
+}
+
+/// The JSON-RPC `error` object for a protocol version that is not one of
+/// [`Revision::SUPPORTED`]; over HTTP with status 400.
+pub fn unsupported_version(requested: &str) -> Value {
+    let supported: Vec<&str> = Revision::SUPPORTED.iter().map(|revision| revision.as_str()).collect();
+    json!({
+        "code": codes::UNSUPPORTED_PROTOCOL_VERSION,
+        "message": "Unsupported protocol version",
+        "data": { "supported": supported, "requested": requested },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Mode;
+
+    /// R-ERR-01: all url mode, each with its id.
+    #[test]
+    fn the_required_error_lists_every_elicitation_with_its_id() {
+        let elicitation = |id: &str| UrlElicitation {
+            message: format!("Connect {id}."),
+            url: format!("https://usher.example/connect/{id}"),
+            elicitation_id: id.to_owned(),
+        };
+        insta::assert_snapshot!(
+            url_elicitation_required("Connect first.", &[elicitation("a"), elicitation("b")]),
+            @r#"{"code":-32042,"message":"Connect first.","data":{"elicitations":[{"mode":"url","elicitationId":"a","url":"https://usher.example/connect/a","message":"Connect a."},{"mode":"url","elicitationId":"b","url":"https://usher.example/connect/b","message":"Connect b."}]}}"#
+        );
+    }
+
+    /// R-CAP-05
+    #[test]
+    fn the_missing_capability_is_named_in_the_shape_of_capabilities() {
+        insta::assert_snapshot!(
+            missing_capability("This tool asks by url.", Mode::Url.required_capabilities()),
+            @r#"{"code":-32021,"message":"This tool asks by url.","data":{"requiredCapabilities":{"elicitation":{"url":{}}}}}"#
+        );
+        insta::assert_snapshot!(
+            Mode::Form.required_capabilities(),
+            @r#"{"elicitation":{"form":{}}}"#
+        );
+    }
+
+    #[test]
+    fn an_unsupported_version_is_answered_by_those_that_are() {
+        insta::assert_snapshot!(
+            unsupported_version("1900-01-01"),
+            @r#"{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28","2025-11-25","2025-06-18"],"requested":"1900-01-01"}}"#
+        );
+    }
+}

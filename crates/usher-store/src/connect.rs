@@ -1,0 +1,241 @@
+//! Opening a store: connections, schema, keys.
+
+use std::fs::OpenOptions;
+use std::path::Path;
+use std::str::FromStr as _;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use elicit::Random;
+use secrecy::{ExposeSecret as _, SecretString};
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
+use sqlx::postgres::PgConnectOptions;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AnyPool, ConnectOptions as _, Connection as _, Executor as _, Row as _};
+use tokio::sync::broadcast;
+use tokio::task::JoinSet;
+
+use crate::store::Shared;
+use crate::{Kind, Store, StoreError, Vault, listen, migrations};
+
+/// How long a call waits for a free connection, and a connection for its server.
+const ACQUIRE: Duration = Duration::from_secs(5);
+const SQLITE_READERS: u32 = 4;
+const POSTGRES_CONNECTIONS: u32 = 16;
+/// Hints kept for a slow receiver before it is told to read everything.
+const EVENTS: usize = 4096;
+
+/// For every connection. FULL: a commit that was reported survives a power cut.
+const SQLITE_WRITER: &str = "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; \
+     PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;";
+const SQLITE_READER: &str = "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; \
+     PRAGMA synchronous = FULL; PRAGMA query_only = ON;";
+/// What a replica that vanished holds is free again after this, not after hours.
+const POSTGRES: &str = "SET statement_timeout = '15s'; SET idle_in_transaction_session_timeout = '15s';";
+
+impl Store {
+    /// Opens the store at `url` and brings its schema up to date.
+    ///
+    /// `sqlite:PATH` makes the file if there is none, with mode 0600 (R-SEC-07), and
+    /// is for one process; `postgres://…` is a database for any number of replicas.
+    /// Refused are a store with a newer schema ([`StoreError::NewerSchema`]) and one
+    /// whose credentials need keys that the vault lacks ([`StoreError::MissingKey`]).
+    pub async fn open(
+        url: &SecretString,
+        vault: Arc<Vault>,
+        random: Arc<dyn Random>,
+    ) -> Result<Self, StoreError> {
+        sqlx::any::install_default_drivers();
+        let url = url.expose_secret();
+        let kind = kind_of(url)?;
+        if kind == Kind::Sqlite {
+            prepare_file(url)?;
+        }
+        let options = AnyConnectOptions::from_str(url)?.disable_statement_logging();
+
+        let mut connection = connect(&options).await?;
+        if kind == Kind::Sqlite {
+            connection.execute(SQLITE_WRITER).await?;
+        }
+        let migrated = migrations::run(kind, &mut connection).await;
+        // Closed also on failure: the migration's lock goes with the connection.
+        connection.close().await?;
+        migrated?;
+
+        let (reader, writer) = pools(kind, options).await?;
+        let ready = async {
+            check_keys(&reader, &vault).await?;
+            instance(&reader, &writer, &*random).await
+        };
+        let instance = match ready.await {
+            Ok(instance) => instance,
+            Err(error) => {
+                writer.close().await;
+                reader.close().await;
+                return Err(error);
+            }
+        };
+
+        let (events, _) = broadcast::channel(EVENTS);
+        let mut tasks = JoinSet::new();
+        let outbox = match kind {
+            Kind::Sqlite => None,
+            Kind::Postgres => {
+                let options = PgConnectOptions::from_str(url)?.disable_statement_logging();
+                Some(listen::start(&mut tasks, &options, &writer, &events, &*random).await?)
+            }
+        };
+        Ok(Self {
+            shared: Arc::new(Shared {
+                kind,
+                instance,
+                vault,
+                random,
+                reader,
+                writer,
+                events,
+                outbox: Mutex::new(outbox),
+                tasks: Mutex::new(tasks),
+                known_keys: Mutex::default(),
+            }),
+        })
+    }
+}
+
+fn kind_of(url: &str) -> Result<Kind, StoreError> {
+    if url.starts_with("sqlite:") {
+        Ok(Kind::Sqlite)
+    } else if url.starts_with("postgres:") || url.starts_with("postgresql:") {
+        Ok(Kind::Postgres)
+    } else {
+        // The URL may carry a password, so the text does not repeat it.
+        Err(StoreError::Url("it must begin with sqlite: or postgres:".to_owned()))
+    }
+}
+
+/// Makes the file before the database does, so that its mode is never wider than
+/// 0600. SQLite gives its companions, `-wal` and `-shm`, the mode of the file.
+fn prepare_file(url: &str) -> Result<(), StoreError> {
+    let options = SqliteConnectOptions::from_str(url)?;
+    let path = options.get_filename();
+    if url.contains(":memory:") || url.contains("mode=memory") || path.as_os_str().is_empty() {
+        return Err(StoreError::Url("it must name a file".to_owned()));
+    }
+    let fault = |source| StoreError::File {
+        path: path.display().to_string(),
+        source,
+    };
+    let mut open = OpenOptions::new();
+    open.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        open.mode(0o600);
+    }
+    open.open(path).map_err(fault)?;
+    tighten(path).map_err(fault)
+}
+
+#[cfg(unix)]
+fn tighten(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let mut permissions = std::fs::metadata(path)?.permissions();
+    if permissions.mode() & 0o077 != 0 {
+        permissions.set_mode(0o600);
+        std::fs::set_permissions(path, permissions)?;
+        tracing::info!(path = %path.display(), "the store file was readable by others; its mode is now 0600");
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn tighten(_: &Path) -> std::io::Result<()> {
+    Ok(())
+}
+
+async fn connect(options: &AnyConnectOptions) -> Result<sqlx::AnyConnection, StoreError> {
+    match tokio::time::timeout(ACQUIRE, options.connect()).await {
+        Ok(connection) => Ok(connection?),
+        Err(_) => Err(StoreError::Unavailable("the database does not answer".to_owned())),
+    }
+}
+
+async fn pools(kind: Kind, options: AnyConnectOptions) -> Result<(AnyPool, AnyPool), StoreError> {
+    Ok(match kind {
+        Kind::Sqlite => (
+            pool(SQLITE_READERS, SQLITE_READER, options.clone()).await?,
+            pool(1, SQLITE_WRITER, options).await?,
+        ),
+        Kind::Postgres => {
+            let pool = pool(POSTGRES_CONNECTIONS, POSTGRES, options).await?;
+            (pool.clone(), pool)
+        }
+    })
+}
+
+async fn pool(
+    connections: u32,
+    settings: &'static str,
+    options: AnyConnectOptions,
+) -> Result<AnyPool, StoreError> {
+    let pool = AnyPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(ACQUIRE)
+        .after_connect(move |connection, _| {
+            Box::pin(async move { connection.execute(settings).await.map(drop) })
+        })
+        .connect_with(options)
+        .await?;
+    Ok(pool)
+}
+
+/// A store whose credentials nobody could open would ask every user again, and hide
+/// that the key file is the wrong one.
+async fn check_keys(reader: &AnyPool, vault: &Vault) -> Result<(), StoreError> {
+    let mut ids = Vec::new();
+    for row in sqlx::query("SELECT id FROM key_ids").fetch_all(reader).await? {
+        let id: String = row.try_get("id")?;
+        if !vault.has(&id) {
+            ids.push(id);
+        }
+    }
+    if ids.is_empty() {
+        return Ok(());
+    }
+    ids.sort();
+    Err(StoreError::MissingKey { ids })
+}
+
+async fn instance(
+    reader: &AnyPool,
+    writer: &AnyPool,
+    random: &dyn Random,
+) -> Result<String, StoreError> {
+    const FIND: &str = "SELECT value FROM facts WHERE name = 'instance'";
+    if let Some(row) = sqlx::query(FIND).fetch_optional(reader).await? {
+        return Ok(row.try_get("value")?);
+    }
+    // Replicas that start together all try; the first one's stays.
+    sqlx::query("INSERT INTO facts (name, value) VALUES ('instance', $1) ON CONFLICT (name) DO NOTHING")
+        .bind(new_instance(random))
+        .execute(writer)
+        .await?;
+    Ok(sqlx::query(FIND).fetch_one(writer).await?.try_get("value")?)
+}
+
+fn new_instance(random: &dyn Random) -> String {
+    const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+    let mut text = String::with_capacity(8);
+    while text.len() < 8 {
+        let mut bytes = [0_u8; 16];
+        random.fill(&mut bytes);
+        for byte in bytes {
+            // 252 = 7 × 36: above it some letters would come more often.
+            if byte < 252 && text.len() < 8 {
+                text.push(char::from(LETTERS[usize::from(byte % 36)]));
+            }
+        }
+    }
+    text
+}

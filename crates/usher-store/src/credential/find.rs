@@ -1,0 +1,157 @@
+//! Reading credentials, and the small changes that leave the sealed part alone.
+
+use elicit::UserId;
+use jiff::{SignedDuration, Timestamp};
+
+use super::row::{self, columns};
+use super::{Credential, CredentialKey};
+use crate::audit::{AuditAction, AuditEntry, Outcome};
+use crate::lookup::user_key;
+use crate::time::{micros, micros_before};
+use crate::{Event, Store, StoreError};
+
+/// `last_used_at` is written at most this often.
+const TOUCH_EVERY: SignedDuration = SignedDuration::from_mins(1);
+
+pub(crate) const FIND: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM credentials WHERE credential_key = $1"
+);
+pub(crate) const OF_USER: &str =
+    concat!("SELECT ", columns!(), " FROM credentials WHERE user_key = $1");
+const REJECT: &str = "UPDATE credentials SET status = 'rejected', version = version + 1, updated_at = $3 \
+     WHERE credential_key = $1 AND version = $2";
+const TOUCH: &str = "UPDATE credentials SET last_used_at = $2 \
+     WHERE credential_key = $1 AND (last_used_at IS NULL OR last_used_at <= $3)";
+const DELETE: &str = "DELETE FROM credentials WHERE credential_key = $1";
+
+impl Store {
+    /// A user's credential for a provider.
+    pub async fn credential(
+        &self,
+        user: &UserId,
+        provider: &str,
+    ) -> Result<Option<Credential>, StoreError> {
+        self.within(async {
+            let row = sqlx::query(FIND)
+                .bind(CredentialKey::of(user, provider).0)
+                .fetch_optional(&self.shared.reader)
+                .await?;
+            row.map(|row| row::credential(&row, user, &self.shared.vault))
+                .transpose()
+        })
+        .await
+    }
+
+    /// All credentials of a user, by provider.
+    pub async fn connections(&self, user: &UserId) -> Result<Vec<Credential>, StoreError> {
+        self.within(async {
+            let rows = sqlx::query(OF_USER)
+                .bind(user_key(user))
+                .fetch_all(&self.shared.reader)
+                .await?;
+            let mut all = rows
+                .iter()
+                .map(|row| row::credential(row, user, &self.shared.vault))
+                .collect::<Result<Vec<_>, _>>()?;
+            all.sort_by(|one, other| one.provider.cmp(&other.provider));
+            Ok(all)
+        })
+        .await
+    }
+
+    /// Notes that a credential was rejected, if it is still the version that was
+    /// used: true if so. One that was replaced in the meantime is left alone.
+    pub async fn reject_credential(
+        &self,
+        user: &UserId,
+        provider: &str,
+        version: i64,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let key = CredentialKey::of(user, provider);
+        let changed = self
+            .within(async {
+                let mut transaction = self.begin().await?;
+                let changed = sqlx::query(REJECT)
+                    .bind(key.0.clone())
+                    .bind(version)
+                    .bind(micros(now))
+                    .execute(&mut *transaction)
+                    .await?
+                    .rows_affected();
+                if changed > 0 {
+                    let action = AuditAction::CredentialRejected;
+                    of_provider(action, Outcome::Failure, user, provider)
+                        .insert(&mut transaction, now)
+                        .await?;
+                }
+                transaction.commit().await?;
+                Ok(changed > 0)
+            })
+            .await?;
+        if changed {
+            self.publish(Event::Credential(key));
+        }
+        Ok(changed)
+    }
+
+    /// Notes that a credential was used. Written at most once a minute.
+    pub async fn touch_credential(
+        &self,
+        user: &UserId,
+        provider: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.within(async {
+            sqlx::query(TOUCH)
+                .bind(CredentialKey::of(user, provider).0)
+                .bind(micros(now))
+                .bind(micros_before(now, TOUCH_EVERY))
+                .execute(&self.shared.writer)
+                .await?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Deletes a credential: true if there was one. Works for one that does not open, too.
+    pub async fn disconnect(
+        &self,
+        user: &UserId,
+        provider: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let key = CredentialKey::of(user, provider);
+        let deleted = self
+            .within(async {
+                let mut transaction = self.begin().await?;
+                let deleted = sqlx::query(DELETE)
+                    .bind(key.0.clone())
+                    .execute(&mut *transaction)
+                    .await?
+                    .rows_affected();
+                if deleted > 0 {
+                    let action = AuditAction::CredentialDisconnected;
+                    of_provider(action, Outcome::Success, user, provider)
+                        .insert(&mut transaction, now)
+                        .await?;
+                }
+                transaction.commit().await?;
+                Ok(deleted > 0)
+            })
+            .await?;
+        if deleted {
+            self.publish(Event::Credential(key));
+        }
+        Ok(deleted)
+    }
+}
+
+fn of_provider(action: AuditAction, outcome: Outcome, user: &UserId, provider: &str) -> AuditEntry {
+    AuditEntry {
+        provider: Some(provider.to_owned()),
+        ..AuditEntry::of_user(action, outcome, user)
+    }
+}

@@ -1,0 +1,148 @@
+//! What a user connected to a provider.
+
+mod content;
+mod find;
+mod row;
+mod write;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use elicit::{ClientId, UserId};
+use jiff::Timestamp;
+use secrecy::SecretString;
+
+pub(crate) use self::find::FIND;
+#[cfg(test)]
+pub(crate) use self::find::OF_USER;
+pub(crate) use self::write::Change;
+use crate::interaction::Destination;
+use crate::{lookup, token};
+
+/// A credential, opened.
+///
+/// Secrets and approvals are sealed together, so that nobody who writes to the
+/// database can have the credential sent elsewhere (R-GW-04).
+#[derive(Debug, Clone)]
+pub struct Credential {
+    /// The record's id: a UUID, no secret.
+    pub id: String,
+    /// Whose it is.
+    pub user: UserId,
+    /// For which provider.
+    pub provider: String,
+    /// Grows with each change of secrets, approvals or status.
+    pub version: i64,
+    /// Whether it works, as far as known.
+    pub status: CredentialStatus,
+    /// When it was stored first.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+    /// When it was last used, to the minute.
+    pub last_used_at: Option<Timestamp>,
+    /// The secret fields by name.
+    pub secrets: BTreeMap<String, SecretString>,
+    /// Which client may have it used at which destination.
+    pub approvals: Vec<Approval>,
+}
+
+/// Whether a credential works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CredentialStatus {
+    /// As far as known.
+    Working,
+    /// The upstream or the provider said no. The user is asked again.
+    Rejected,
+}
+
+/// What the user agreed to: this client may have the credential sent there.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Approval {
+    /// The verified client (R-OAUTH-04).
+    pub client: ClientId,
+    /// The destination that the user saw (R-GW-04).
+    pub destination: Destination,
+}
+
+/// How an interaction completes.
+#[derive(Debug)]
+pub enum Completion {
+    /// The user entered these secrets. They replace those of before; the approvals
+    /// stay, with this interaction's added.
+    Connect {
+        /// The secret fields by name.
+        secrets: BTreeMap<String, SecretString>,
+    },
+    /// The user allowed this interaction's client and destination the stored credential.
+    Allow,
+}
+
+/// What stands for user and provider in events and caches: their SHA-256, base64url.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CredentialKey(String);
+
+impl CredentialKey {
+    /// The key of a user's credential for a provider.
+    pub fn of(user: &UserId, provider: &str) -> Self {
+        Self(lookup::key_of(&[user.issuer(), user.subject(), provider]))
+    }
+
+    /// The text of the key.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        token::is_random_text(text).then(|| Self(text.to_owned()))
+    }
+}
+
+impl fmt::Display for CredentialKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl CredentialStatus {
+    /// The name in rows and logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Working => "working",
+            Self::Rejected => "rejected",
+        }
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        [Self::Working, Self::Rejected]
+            .into_iter()
+            .find(|status| status.as_str() == name)
+    }
+}
+
+impl Credential {
+    /// What stands for its user and provider.
+    pub fn key(&self) -> CredentialKey {
+        CredentialKey::of(&self.user, &self.provider)
+    }
+
+    /// Whether the user agreed that this client has it sent there (R-OAUTH-04, R-GW-04).
+    pub fn allows(&self, client: &ClientId, destination: &Destination) -> bool {
+        self.approvals
+            .iter()
+            .any(|approval| approval.client == *client && approval.destination == *destination)
+    }
+
+    /// The clients that may use it, each once.
+    pub fn clients(&self) -> BTreeSet<&ClientId> {
+        self.approvals.iter().map(|approval| &approval.client).collect()
+    }
+
+    /// The destinations that it may be sent to, each once.
+    pub fn destinations(&self) -> BTreeSet<&Destination> {
+        self.approvals
+            .iter()
+            .map(|approval| &approval.destination)
+            .collect()
+    }
+}

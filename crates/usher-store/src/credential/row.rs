@@ -1,0 +1,69 @@
+//! From a row to a credential.
+
+use elicit::UserId;
+use sqlx::Row as _;
+use sqlx::any::AnyRow;
+
+use super::content::Content;
+use super::{Credential, CredentialStatus};
+use crate::time::timestamp;
+use crate::vault::{Record, RecordKind, Vault};
+use crate::{KeyError, StoreError};
+
+const TABLE: &str = "credentials";
+
+macro_rules! columns {
+    () => {
+        "id, provider, version, status, created_at, updated_at, last_used_at, sealed"
+    };
+}
+pub(super) use columns;
+
+/// The place of a sealed credential.
+pub(super) fn place<'a>(id: &'a str, user: &'a UserId, provider: &'a [&'a str; 1]) -> Record<'a> {
+    Record {
+        kind: RecordKind::Credential,
+        id,
+        user,
+        scope: provider,
+    }
+}
+
+/// Opens a row for the user who is asked for, whoever the row says it belongs to:
+/// one that was moved to them does not open.
+pub(super) fn credential(
+    row: &AnyRow,
+    user: &UserId,
+    vault: &Vault,
+) -> Result<Credential, StoreError> {
+    let id: String = row.try_get("id")?;
+    let provider: String = row.try_get("provider")?;
+    let sealed: Vec<u8> = row.try_get("sealed")?;
+    let content = open(&place(&id, user, &[&provider]), &sealed, vault).map_err(|source| {
+        StoreError::Unopened {
+            table: TABLE,
+            id: id.clone(),
+            source,
+        }
+    })?;
+    let used: Option<i64> = row.try_get("last_used_at")?;
+    Ok(Credential {
+        id,
+        user: user.clone(),
+        provider,
+        version: row.try_get("version")?,
+        status: CredentialStatus::parse(row.try_get("status")?)
+            .ok_or_else(|| StoreError::impossible(TABLE, "a status of another name"))?,
+        created_at: timestamp(row.try_get("created_at")?, TABLE)?,
+        updated_at: timestamp(row.try_get("updated_at")?, TABLE)?,
+        last_used_at: used.map(|used| timestamp(used, TABLE)).transpose()?,
+        secrets: content.secrets,
+        approvals: content.approvals,
+    })
+}
+
+fn open(record: &Record<'_>, sealed: &[u8], vault: &Vault) -> Result<Content, KeyError> {
+    let bytes = vault.open(record, sealed)?;
+    // The parser's own error could quote a secret.
+    Content::parse(&bytes).map_err(|_| KeyError::Malformed)
+}

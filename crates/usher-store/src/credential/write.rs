@@ -1,0 +1,168 @@
+//! Storing a credential within the transaction that completes its interaction.
+
+use jiff::Timestamp;
+use sqlx::AnyConnection;
+
+use super::content::Content;
+use super::row::{self, place};
+use super::{Approval, Completion, Credential, CredentialKey, CredentialStatus, FIND};
+use crate::interaction::Interaction;
+use crate::lookup::user_key;
+use crate::store::lock;
+use crate::time::micros;
+use crate::{Store, StoreError};
+
+const INSERT: &str = "INSERT INTO credentials (id, credential_key, user_key, issuer, subject, provider, \
+     version, status, created_at, updated_at, sealed) \
+     VALUES ($1, $2, $3, $4, $5, $6, 1, 'working', $7, $7, $8) \
+     ON CONFLICT (credential_key) DO NOTHING";
+const UPDATE: &str = "UPDATE credentials SET version = version + 1, status = $4, updated_at = $5, \
+     sealed = $3 WHERE id = $1 AND version = $2";
+const KNOW_KEY: &str = "INSERT INTO key_ids (id) VALUES ($1) ON CONFLICT (id) DO NOTHING";
+
+/// What became of an attempt to store a credential.
+pub(crate) enum Change {
+    Stored,
+    /// There is nothing that could be allowed.
+    NoCredential,
+    /// Another transaction was first: begin again.
+    Overtaken,
+}
+
+impl Store {
+    pub(crate) async fn change_credential(
+        &self,
+        connection: &mut AnyConnection,
+        interaction: &Interaction,
+        completion: &Completion,
+        now: Timestamp,
+    ) -> Result<Change, StoreError> {
+        let user = &interaction.principal.user;
+        let row = sqlx::query(FIND)
+            .bind(CredentialKey::of(user, &interaction.provider).0)
+            .fetch_optional(&mut *connection)
+            .await?;
+        let current = row
+            .map(|row| row::credential(&row, user, &self.shared.vault))
+            .transpose()?;
+        let mut content = Content::default();
+        let mut status = CredentialStatus::Working;
+        if let Some(current) = &current {
+            content.secrets.clone_from(&current.secrets);
+            content.approvals.clone_from(&current.approvals);
+            status = current.status;
+        }
+        match completion {
+            Completion::Connect { secrets } => {
+                content.secrets.clone_from(secrets);
+                status = CredentialStatus::Working;
+            }
+            Completion::Allow if current.is_none() => return Ok(Change::NoCredential),
+            Completion::Allow => {}
+        }
+        content.approve(Approval {
+            client: interaction.principal.client.clone(),
+            destination: interaction.destination.clone(),
+        });
+
+        let changed = match current {
+            Some(current) => self.update(connection, &current, &content, status, now).await?,
+            None => self.insert(connection, interaction, &content, now).await?,
+        };
+        if changed == 0 {
+            return Ok(Change::Overtaken);
+        }
+        self.note_key(connection).await?;
+        Ok(Change::Stored)
+    }
+
+    async fn insert(
+        &self,
+        connection: &mut AnyConnection,
+        interaction: &Interaction,
+        content: &Content,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let user = &interaction.principal.user;
+        let provider = &interaction.provider;
+        let id = self.new_record_id(now);
+        let sealed = self.seal(&place(&id, user, &[provider]), content)?;
+        let result = sqlx::query(INSERT)
+            .bind(id)
+            .bind(CredentialKey::of(user, provider).0)
+            .bind(user_key(user))
+            .bind(user.issuer().to_owned())
+            .bind(user.subject().to_owned())
+            .bind(provider.clone())
+            .bind(micros(now))
+            .bind(sealed)
+            .execute(connection)
+            .await?;
+        Ok(result.rows_affected())
+    }
+
+    async fn update(
+        &self,
+        connection: &mut AnyConnection,
+        current: &Credential,
+        content: &Content,
+        status: CredentialStatus,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let place = [current.provider.as_str()];
+        let sealed = self.seal(&row::place(&current.id, &current.user, &place), content)?;
+        let result = sqlx::query(UPDATE)
+            .bind(current.id.clone())
+            .bind(current.version)
+            .bind(sealed)
+            .bind(status.as_str())
+            .bind(micros(now))
+            .execute(connection)
+            .await?;
+        Ok(result.rows_affected())
+    }
+
+    fn seal(
+        &self,
+        record: &crate::vault::Record<'_>,
+        content: &Content,
+    ) -> Result<Vec<u8>, StoreError> {
+        let bytes = content
+            .to_bytes()
+            .map_err(|_| StoreError::Unsealed(crate::KeyError::Malformed))?;
+        self.shared
+            .vault
+            .seal(record, &bytes)
+            .map_err(StoreError::Unsealed)
+    }
+
+    /// Keeps the id of the master key in the same transaction, so that a start with
+    /// a file that lacks it is refused.
+    async fn note_key(&self, connection: &mut AnyConnection) -> Result<(), StoreError> {
+        let id = self.shared.vault.active_id();
+        if lock(&self.shared.known_keys).contains(id) {
+            return Ok(());
+        }
+        sqlx::query(KNOW_KEY)
+            .bind(id.to_owned())
+            .execute(connection)
+            .await?;
+        Ok(())
+    }
+
+    /// To be called after the commit of what [`Store::change_credential`] did.
+    pub(crate) fn key_is_noted(&self) {
+        let id = self.shared.vault.active_id().to_owned();
+        lock(&self.shared.known_keys).insert(id);
+    }
+
+    /// A UUID of version 7: unique, and near its neighbours in the index.
+    fn new_record_id(&self, now: Timestamp) -> String {
+        let mut tail = [0_u8; 10];
+        self.shared.random.fill(&mut tail);
+        let millis = u64::try_from(now.as_millisecond()).unwrap_or(0);
+        uuid::Builder::from_unix_timestamp_millis(millis, &tail)
+            .into_uuid()
+            .to_string()
+    }
+}

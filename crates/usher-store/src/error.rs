@@ -1,0 +1,119 @@
+//! What can go wrong in the store.
+
+use crate::keys::KeyError;
+
+/// A failure of the store. "Not found" is no failure: it is `None`.
+///
+/// No text and no `Debug` of it carries a secret or an answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The store's URL is of no use. Fix the configuration.
+    #[error("the store URL cannot be used: {0}")]
+    Url(String),
+    /// The SQLite file cannot be created or its mode cannot be set. Fix the
+    /// directory's owner or mode.
+    #[error("the store file {path} cannot be prepared: {source}")]
+    File {
+        /// The file's path.
+        path: String,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// The database cannot be reached, is too busy, or did not answer in time.
+    /// Whether a write took place is not known; reads can be repeated at once.
+    #[error("the store cannot be reached: {0}")]
+    Unavailable(String),
+    /// The database refused a statement. This is a fault of ours or of the database.
+    #[error("the store refused a statement: {0}")]
+    Database(#[source] sqlx::Error),
+    /// The schema could not be brought up to date.
+    #[error("the store could not be migrated: {0}")]
+    Migrate(#[source] sqlx::migrate::MigrateError),
+    /// A newer version of Usher has used this store. Run that version, or restore
+    /// a backup from before it.
+    #[error("the store has schema {found}, this version knows {known}: run a newer version of Usher")]
+    NewerSchema {
+        /// The first schema version in the store that is unknown here.
+        found: i64,
+        /// The newest schema version that is known here.
+        known: i64,
+    },
+    /// The key file lacks master keys that stored credentials need. Restore them,
+    /// else those credentials stay unreadable.
+    #[error("the key file lacks keys that the store needs: {}", ids.join(", "))]
+    MissingKey {
+        /// Ids of the missing keys.
+        ids: Vec<String>,
+    },
+    /// A sealed value does not open: the row was changed outside Usher, moved to
+    /// another user, or its key is gone. The user disconnects and connects again.
+    #[error("the sealed value of {table} {id} does not open: {source}")]
+    Unopened {
+        /// The table.
+        table: &'static str,
+        /// The row's id; no secret.
+        id: String,
+        /// Why.
+        source: KeyError,
+    },
+    /// A value could not be sealed. This is a fault of the key provider.
+    #[error("a value could not be sealed: {0}")]
+    Unsealed(#[source] KeyError),
+    /// A row holds what no version of Usher writes.
+    #[error("{table} holds an impossible row: {what}")]
+    ImpossibleRow {
+        /// The table.
+        table: &'static str,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// Others changed the same row again and again. Try once more.
+    #[error("the stored credential kept changing; try once more")]
+    Contended,
+}
+
+impl StoreError {
+    pub(crate) fn impossible(table: &'static str, what: impl Into<String>) -> Self {
+        Self::ImpossibleRow {
+            table,
+            what: what.into(),
+        }
+    }
+
+    pub(crate) fn is_unique_violation(&self) -> bool {
+        matches!(self, Self::Database(sqlx::Error::Database(fault)) if fault.is_unique_violation())
+    }
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        match error {
+            sqlx::Error::Configuration(cause) => Self::Url(cause.to_string()),
+            sqlx::Error::Io(cause) => Self::Unavailable(cause.to_string()),
+            sqlx::Error::Tls(cause) => Self::Unavailable(cause.to_string()),
+            sqlx::Error::PoolTimedOut => Self::Unavailable("no connection became free".into()),
+            sqlx::Error::PoolClosed => Self::Unavailable("the store is closed".into()),
+            sqlx::Error::WorkerCrashed => Self::Unavailable("the connection broke".into()),
+            sqlx::Error::Database(fault) if is_outage(fault.code().as_deref()) => {
+                Self::Unavailable(fault.message().to_owned())
+            }
+            other => Self::Database(other),
+        }
+    }
+}
+
+/// Codes that say "not now" rather than "not so". PostgreSQL: class 08
+/// (connection), 53 (resources), 57P (shutdown, start-up), 25006 (a standby).
+/// SQLite: 5 (busy), 6 (locked) and 10 (disk), 13 (full), extended codes included.
+fn is_outage(code: Option<&str>) -> bool {
+    let Some(code) = code else { return false };
+    if code.len() == 5 && (code.starts_with("08") || code.starts_with("53") || code.starts_with("57P"))
+    {
+        return true;
+    }
+    code == "25006"
+        || code.parse::<u32>().is_ok_and(|number| {
+            code.len() != 5 && matches!(number & 0xff, 5 | 6 | 10 | 13)
+        })
+}

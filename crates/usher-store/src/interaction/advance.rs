@@ -1,0 +1,105 @@
+//! Making a step last: compare and swap on the version.
+
+use jiff::Timestamp;
+use sqlx::AnyConnection;
+
+use super::row::{self, StateColumns, columns};
+use super::{
+    Advanced, DeclinedBy, Interaction, Obstacle, StateName, Step, TransitionError,
+};
+use crate::audit::{AuditAction, AuditEntry, Outcome};
+use crate::{Event, Store, StoreError};
+
+pub(crate) const ADVANCE: &str = concat!(
+    "UPDATE interactions SET state = $3, state_at = COALESCE($4, state_at), failure = $5, \
+     version = version + 1 WHERE id = $1 AND version = $2 RETURNING ",
+    columns!()
+);
+
+impl Store {
+    /// Takes a step, if the interaction is still the version that was read. Of two
+    /// who try at the same time one gets [`Advanced::Done`], the other
+    /// [`Advanced::Lost`] (R-MRTR-03).
+    ///
+    /// A step that changes nothing (opening what is open) is done without a write.
+    pub async fn advance(
+        &self,
+        interaction: Interaction,
+        step: Step,
+        now: Timestamp,
+    ) -> Result<Advanced, StoreError> {
+        let from = interaction.state.name();
+        let version = interaction.version;
+        let next = match interaction.step(step, now) {
+            Ok(next) if next.version == version => return Ok(Advanced::Done(next)),
+            Ok(next) => next,
+            Err(error) => return Ok(Advanced::Refused(error)),
+        };
+        let written = self.within(async {
+            let mut transaction = self.begin().await?;
+            let Some(done) = swap(&mut transaction, &next).await? else {
+                transaction.rollback().await?;
+                return Ok(Advanced::Lost);
+            };
+            entry(step, &done).insert(&mut transaction, now).await?;
+            transaction.commit().await?;
+            Ok(Advanced::Done(done))
+        });
+        match written.await {
+            Ok(Advanced::Done(done)) => {
+                self.publish(Event::Interaction(done.id.clone()));
+                Ok(Advanced::Done(done))
+            }
+            // Only starting again makes an interaction open that was not: a newer one has its place.
+            Err(error) if error.is_unique_violation() => Ok(Advanced::Refused(TransitionError {
+                from,
+                to: StateName::Opened,
+                obstacle: Obstacle::Superseded,
+            })),
+            other => other,
+        }
+    }
+}
+
+/// Writes the state of `next`, whose version is one above the row's. `None` if the
+/// row has moved on.
+pub(super) async fn swap(
+    connection: &mut AnyConnection,
+    next: &Interaction,
+) -> Result<Option<Interaction>, StoreError> {
+    let columns = StateColumns::from(&next.state);
+    let row = sqlx::query(ADVANCE)
+        .bind(next.id.as_str().to_owned())
+        .bind(next.version - 1)
+        .bind(columns.state)
+        .bind(columns.at)
+        .bind(columns.failure)
+        .fetch_optional(connection)
+        .await?;
+    row.map(|row| row::interaction(&row)).transpose()
+}
+
+fn entry(step: Step, interaction: &Interaction) -> AuditEntry {
+    let (action, outcome, detail) = match step {
+        Step::Open => (AuditAction::InteractionOpened, Outcome::Success, None),
+        Step::Consent => (AuditAction::InteractionConsented, Outcome::Success, None),
+        Step::Decline { by } => (
+            AuditAction::InteractionDeclined,
+            Outcome::Success,
+            Some(match by {
+                DeclinedBy::Page => "on the page",
+                DeclinedBy::Client => "in the client",
+            }),
+        ),
+        Step::Fail(reason) => (
+            AuditAction::InteractionFailed,
+            Outcome::Failure,
+            Some(reason.as_str()),
+        ),
+        Step::Restart => (AuditAction::InteractionRestarted, Outcome::Success, None),
+    };
+    AuditEntry {
+        detail,
+        ..AuditEntry::of_interaction(action, outcome, interaction)
+    }
+}

@@ -1,0 +1,115 @@
+//! One visit to our pages for one url-mode question, from asked to done.
+
+mod advance;
+mod ask;
+mod complete;
+mod find;
+mod id;
+mod row;
+mod state;
+
+use elicit::Principal;
+use jiff::Timestamp;
+
+pub use self::id::{InteractionId, InvalidId};
+pub use self::state::{
+    DeclinedBy, FailureReason, InteractionState, Obstacle, StateName, Step, TransitionError,
+};
+
+/// Where a credential will be sent: what the person sees at consent (R-GW-04).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Destination {
+    /// The upstream's name in the configuration.
+    pub upstream: String,
+    /// The origin of its URL.
+    pub target: String,
+}
+
+/// Why the question is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AskReason {
+    /// No credential is stored.
+    Missing,
+    /// The stored one was rejected.
+    Rejected,
+    /// The user has not yet allowed this client to use it (R-OAUTH-04).
+    NewClient,
+    /// The user has not yet allowed it to be sent there (R-GW-04).
+    NewDestination,
+}
+
+impl AskReason {
+    /// The name in rows and logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Rejected => "rejected",
+            Self::NewClient => "new-client",
+            Self::NewDestination => "new-destination",
+        }
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        [Self::Missing, Self::Rejected, Self::NewClient, Self::NewDestination]
+            .into_iter()
+            .find(|reason| reason.as_str() == text)
+    }
+}
+
+/// A question that is about to be asked.
+#[derive(Debug, Clone)]
+pub struct NewInteraction {
+    /// Its id, if it is not already being asked.
+    pub id: InteractionId,
+    /// The verified user and client that it is bound to (R-ID-01).
+    pub principal: Principal,
+    /// What the client says of itself. Shown as a claim only.
+    pub client_claim: Option<String>,
+    /// The provider whose credential is needed.
+    pub provider: String,
+    /// Where it will be sent.
+    pub destination: Destination,
+    /// Why it is asked.
+    pub reason: AskReason,
+    /// When it ends by itself.
+    pub expires_at: Timestamp,
+}
+
+/// A question that was asked, as the store knows it.
+///
+/// Times have microseconds; what is finer is cut off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interaction {
+    /// Its id, which the link carries.
+    pub id: InteractionId,
+    /// The verified user and client that it is bound to (R-ID-01).
+    pub principal: Principal,
+    /// What the client says of itself. Shown as a claim only.
+    pub client_claim: Option<String>,
+    /// The provider whose credential is needed.
+    pub provider: String,
+    /// Where it will be sent.
+    pub destination: Destination,
+    /// Why it is asked.
+    pub reason: AskReason,
+    /// When it was asked first.
+    pub created_at: Timestamp,
+    /// When it ends by itself.
+    pub expires_at: Timestamp,
+    /// How far it has come.
+    pub state: InteractionState,
+    /// Counts the changes of state. A change takes place only on the version that was read.
+    pub version: i64,
+}
+
+/// What became of an attempt to change an interaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub enum Advanced {
+    /// It took place, and is committed.
+    Done(Interaction),
+    /// Somebody else changed the interaction first. Read it again.
+    Lost,
+    /// It is not possible in the state that the interaction is in.
+    Refused(TransitionError),
+}

@@ -1,0 +1,307 @@
+//! The key file: master keys as lines of text.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use aws_lc_rs::hkdf::{self, HKDF_SHA256};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use elicit::{Random, StateKey, StateKeys};
+use zeroize::Zeroizing;
+
+use super::wrap::{KeyError, KeyWrap, WrappedKey};
+use crate::vault::aead;
+
+/// Ends the derivation of the keys that wrap, so that no secret serves two purposes.
+const WRAP_LABEL: &[u8] = b"usher key wrap 1";
+/// Likewise for the keys that seal request state (R-MRTR-02).
+const STATE_LABEL: &[u8] = b"usher request state 1";
+
+/// Master keys from a file of mode 0600.
+///
+/// One line a key: `id`, 32 bytes in base64url, and `active` or `older`, with
+/// spaces between. Exactly one key is active: it wraps, all of them unwrap. Text
+/// after `#` is a comment.
+///
+/// The same file gives the key ring of sealed request state, derived with a label
+/// of its own ([`KeyFile::state_keys`]).
+pub struct KeyFile {
+    active: MasterKey,
+    older: Vec<MasterKey>,
+}
+
+/// A master key, as the keys that are derived from it: the key of the file itself is not kept.
+struct MasterKey {
+    id: String,
+    wrap: Zeroizing<[u8; 32]>,
+    state: Zeroizing<[u8; 32]>,
+}
+
+/// Why a key file cannot be used. Says nothing of the keys.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyFileError {
+    /// The operating system refused. For [`KeyFile::create`], `AlreadyExists` means
+    /// that there is a file, which stays as it is.
+    #[error("the key file {}: {source}", path.display())]
+    File {
+        /// The file's path.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// Others than the owner and group may read the file, or the group may write it (R-SEC-07).
+    #[error("the key file {} has mode {mode:o}, others may read it: chmod 600", path.display())]
+    Exposed {
+        /// The file's path.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// A line is not `id key active|older`.
+    #[error("line {line} of the key file: {what}")]
+    Line {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// The keys that are used cannot be derived. This is a fault of the cryptographic library.
+    #[error("keys cannot be derived from the key {id}")]
+    Derivation {
+        /// Id of the master key.
+        id: String,
+    },
+    /// No key is active, or several are.
+    #[error("the key file must have exactly one active key, and has {0}")]
+    Active(usize),
+}
+
+impl KeyFile {
+    /// Reads a key file.
+    pub fn load(path: &Path) -> Result<Self, KeyFileError> {
+        let fault = |source| KeyFileError::File {
+            path: path.to_owned(),
+            source,
+        };
+        let mut file = File::open(path).map_err(fault)?;
+        check_mode(path, &file)?;
+        // Room at once: a growing string would leave copies of the keys behind.
+        let length = file.metadata().map_err(fault)?.len();
+        let room = usize::try_from(length).unwrap_or(0).saturating_add(1);
+        let mut text = Zeroizing::new(String::with_capacity(room));
+        file.read_to_string(&mut text).map_err(fault)?;
+        Self::parse(&text)
+    }
+
+    /// Makes a new file with one new key. Never writes over a file that exists.
+    /// The file has mode 0600 and is on the disk when this returns.
+    pub fn create(path: &Path, random: &dyn Random) -> Result<Self, KeyFileError> {
+        let mut secret = Zeroizing::new([0_u8; 32]);
+        random.fill(secret.as_mut());
+        let mut tail = [0_u8; 4];
+        random.fill(&mut tail);
+        let id = format!("k{:08x}", u32::from_be_bytes(tail));
+
+        let key = Zeroizing::new(URL_SAFE_NO_PAD.encode(*secret));
+        let text = Zeroizing::new(format!(
+            "# Master keys of Usher. Whoever has this file and the database has the credentials.\n\
+             # Keep a backup apart from the database's: without it the credentials are lost.\n\
+             {id} {} active\n",
+            *key
+        ));
+        write_new(path, text.as_bytes()).map_err(|source| KeyFileError::File {
+            path: path.to_owned(),
+            source,
+        })?;
+        Ok(Self {
+            active: MasterKey::new(id, &secret)?,
+            older: Vec::new(),
+        })
+    }
+
+    /// Reads the text of a key file.
+    pub fn parse(text: &str) -> Result<Self, KeyFileError> {
+        let mut active = Vec::new();
+        let mut older: Vec<MasterKey> = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let line_fault = |what| KeyFileError::Line {
+                line: index + 1,
+                what,
+            };
+            let content = line.split('#').next().unwrap_or_default();
+            let mut words = content.split_whitespace();
+            let Some(id) = words.next() else { continue };
+            let (Some(secret), Some(role), None) = (words.next(), words.next(), words.next()) else {
+                return Err(line_fault("it must be: id, key, and active or older"));
+            };
+            if !is_key_id(id) {
+                return Err(line_fault("the id must be 1 to 64 of a-z 0-9 - _"));
+            }
+            if active.iter().chain(&older).any(|known: &MasterKey| known.id == id) {
+                return Err(line_fault("the id stands in the file twice"));
+            }
+            let secret =
+                decode(secret).ok_or(line_fault("the key must be 32 bytes in base64url"))?;
+            let key = MasterKey::new(id.to_owned(), &secret)?;
+            match role {
+                "active" => active.push(key),
+                "older" => older.push(key),
+                _ => return Err(line_fault("after the key comes active or older")),
+            }
+        }
+        match (active.pop(), active.len()) {
+            (Some(active), 0) => Ok(Self { active, older }),
+            (None, _) => Err(KeyFileError::Active(0)),
+            (Some(_), others) => Err(KeyFileError::Active(others + 1)),
+        }
+    }
+
+    /// The ids of all keys, the active one first.
+    pub fn key_ids(&self) -> Vec<String> {
+        self.keys().map(|key| key.id.clone()).collect()
+    }
+
+    /// The key ring of sealed request state, under the same ids.
+    pub fn state_keys(&self) -> StateKeys {
+        let ring = StateKeys::new(self.active.state_key());
+        self.older
+            .iter()
+            .fold(ring, |ring, key| ring.with(key.state_key()))
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &MasterKey> {
+        std::iter::once(&self.active).chain(&self.older)
+    }
+}
+
+impl KeyWrap for KeyFile {
+    fn active_id(&self) -> &str {
+        &self.active.id
+    }
+
+    fn has(&self, id: &str) -> bool {
+        self.keys().any(|key| key.id == id)
+    }
+
+    fn wrap(
+        &self,
+        data_key: &[u8; 32],
+        context: &[u8],
+        random: &dyn Random,
+    ) -> Result<WrappedKey, KeyError> {
+        Ok(WrappedKey {
+            key_id: self.active.id.clone(),
+            bytes: aead::seal(&self.active.wrap, context, data_key, random)?,
+        })
+    }
+
+    fn unwrap(
+        &self,
+        wrapped: &WrappedKey,
+        context: &[u8],
+    ) -> Result<Zeroizing<[u8; 32]>, KeyError> {
+        let master = self
+            .keys()
+            .find(|key| key.id == wrapped.key_id)
+            .ok_or_else(|| KeyError::UnknownKey(wrapped.key_id.clone()))?;
+        let opened = aead::open(&master.wrap, context, &wrapped.bytes)?;
+        let data_key = <[u8; 32]>::try_from(opened.as_slice()).map_err(|_| KeyError::Malformed)?;
+        Ok(Zeroizing::new(data_key))
+    }
+}
+
+impl fmt::Debug for KeyFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyFile")
+            .field("key_ids", &self.key_ids())
+            .finish_non_exhaustive()
+    }
+}
+
+impl MasterKey {
+    fn new(id: String, secret: &[u8; 32]) -> Result<Self, KeyFileError> {
+        let derived = (derive(secret, WRAP_LABEL), derive(secret, STATE_LABEL));
+        match derived {
+            (Some(wrap), Some(state)) => Ok(Self { id, wrap, state }),
+            _ => Err(KeyFileError::Derivation { id }),
+        }
+    }
+
+    fn state_key(&self) -> StateKey {
+        StateKey::new(self.id.clone(), *self.state)
+    }
+}
+
+fn derive(secret: &[u8; 32], label: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
+    let mut key = Zeroizing::new([0_u8; 32]);
+    hkdf::Salt::new(HKDF_SHA256, &[])
+        .extract(secret)
+        .expand(&[label], HKDF_SHA256)
+        .and_then(|output| output.fill(key.as_mut()))
+        .ok()?;
+    Some(key)
+}
+
+fn decode(text: &str) -> Option<Zeroizing<[u8; 32]>> {
+    let bytes = Zeroizing::new(URL_SAFE_NO_PAD.decode(text).ok()?);
+    <[u8; 32]>::try_from(bytes.as_slice()).ok().map(Zeroizing::new)
+}
+
+fn is_key_id(id: &str) -> bool {
+    (1..=64).contains(&id.len())
+        && id
+            .bytes()
+            .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_'))
+}
+
+#[cfg(unix)]
+fn check_mode(path: &Path, file: &File) -> Result<(), KeyFileError> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let metadata = file.metadata().map_err(|source| KeyFileError::File {
+        path: path.to_owned(),
+        source,
+    })?;
+    let mode = metadata.permissions().mode() & 0o777;
+    // The group may read: that is how container platforms hand a secret to a service.
+    if mode & 0o027 == 0 {
+        Ok(())
+    } else {
+        Err(KeyFileError::Exposed {
+            path: path.to_owned(),
+            mode,
+        })
+    }
+}
+
+#[cfg(not(unix))]
+fn check_mode(_: &Path, _: &File) -> Result<(), KeyFileError> {
+    Ok(())
+}
+
+fn write_new(path: &Path, text: &[u8]) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    let mut file = options.open(path)?;
+    file.write_all(text)?;
+    file.sync_all()?;
+    // The entry of the directory must last as well.
+    #[cfg(unix)]
+    if let Some(directory) = path.parent() {
+        let directory = if directory.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            directory
+        };
+        File::open(directory)?.sync_all()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,36 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+mod audit;
+mod browser;
+mod connect;
+mod credential;
+mod error;
+mod events;
+mod interaction;
+mod keys;
+mod listen;
+mod lookup;
+mod migrations;
+mod notice;
+mod prune;
+mod session;
+mod store;
+mod time;
+mod token;
+mod vault;
+
+pub use audit::{AuditAction, AuditEntry, AuditRow, Outcome};
+pub use browser::{BROWSER_IDLE, BROWSER_LIFETIME, BrowserSession};
+pub use credential::{Approval, Completion, Credential, CredentialKey, CredentialStatus};
+pub use error::StoreError;
+pub use events::Event;
+pub use interaction::{
+    Advanced, AskReason, DeclinedBy, Destination, FailureReason, Interaction, InteractionId,
+    InteractionState, InvalidId, NewInteraction, Obstacle, StateName, Step, TransitionError,
+};
+pub use keys::{KeyError, KeyFile, KeyFileError, KeyWrap, WrappedKey};
+pub use prune::Pruned;
+pub use session::{NewSession, Session, SessionId, SessionKey};
+pub use store::{Kind, Store};
+pub use vault::Vault;

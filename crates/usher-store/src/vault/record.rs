@@ -1,0 +1,36 @@
+//! What a sealed value belongs to.
+
+use elicit::UserId;
+
+/// The place of a sealed value. It is not kept with the value: whoever opens it
+/// says where they found it and for whom they ask.
+pub(crate) struct Record<'a> {
+    pub(crate) kind: RecordKind,
+    pub(crate) id: &'a str,
+    pub(crate) user: &'a UserId,
+    /// The provider; of a session, the upstream and the client.
+    pub(crate) scope: &'a [&'a str],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RecordKind {
+    Credential,
+    Session,
+}
+
+impl Record<'_> {
+    /// The associated data: a name with the format's version, then each part with its length in front.
+    pub(super) fn context(&self) -> Vec<u8> {
+        let kind = match self.kind {
+            RecordKind::Credential => "credential",
+            RecordKind::Session => "session",
+        };
+        let mut bytes = b"usher record 1".to_vec();
+        let fixed = [kind, self.id, self.user.issuer(), self.user.subject()];
+        for part in fixed.iter().chain(self.scope) {
+            bytes.extend_from_slice(&(part.len() as u64).to_be_bytes());
+            bytes.extend_from_slice(part.as_bytes());
+        }
+        bytes
+    }
+}

@@ -1,0 +1,123 @@
+//! How often people are asked. Being asked over and over is an attack of its own (prompt fatigue), so questions are limited
+//! per user, per client and per upstream (R-SEC-01), and one that was declined rests for a while.
+
+use std::{num::NonZeroU32, time::Duration};
+
+use elicit::{ClientId, Principal, UserId};
+use governor::{DefaultKeyedRateLimiter, Quota, clock::Clock as _, clock::DefaultClock};
+use moka::sync::Cache;
+
+/// Questions a minute for one user, over all clients and upstreams.
+pub const PER_USER: u32 = 60;
+/// Questions a minute for one client of one user.
+pub const PER_CLIENT: u32 = 30;
+/// Questions a minute that one upstream may cause, over all users.
+pub const PER_UPSTREAM: u32 = 600;
+/// How long a declined question is not asked again.
+pub const DECLINE_RESTS: Duration = Duration::from_secs(120);
+
+/// The most declined questions remembered.
+const DECLINES_AT_MOST: u64 = 100_000;
+
+/// Too many questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooMany {
+    /// When to come back.
+    pub retry_after: Duration,
+}
+
+/// What is counted on this replica.
+pub struct Limits {
+    users: DefaultKeyedRateLimiter<UserId>,
+    clients: DefaultKeyedRateLimiter<(UserId, ClientId)>,
+    upstreams: DefaultKeyedRateLimiter<String>,
+    declined: Cache<(Principal, String, String), ()>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            users: DefaultKeyedRateLimiter::keyed(per_minute(PER_USER)),
+            clients: DefaultKeyedRateLimiter::keyed(per_minute(PER_CLIENT)),
+            upstreams: DefaultKeyedRateLimiter::keyed(per_minute(PER_UPSTREAM)),
+            declined: Cache::builder().time_to_live(DECLINE_RESTS).max_capacity(DECLINES_AT_MOST).build(),
+        }
+    }
+}
+
+fn per_minute(count: u32) -> Quota {
+    Quota::per_minute(NonZeroU32::new(count).unwrap_or(NonZeroU32::MIN))
+}
+
+impl Limits {
+    /// Counts one question.
+    pub fn count(&self, principal: &Principal, upstream: &str) -> Result<(), TooMany> {
+        let clock = DefaultClock::default();
+        let client = (principal.user.clone(), principal.client.clone());
+        self.clients
+            .check_key(&client)
+            .and_then(|()| self.users.check_key(&principal.user))
+            .and_then(|()| self.upstreams.check_key(&upstream.to_owned()))
+            .map_err(|refused| TooMany { retry_after: refused.wait_time_from(clock.now()) })
+    }
+
+    /// Notes that a person declined.
+    pub fn note_decline(&self, principal: &Principal, upstream: &str, provider: &str) {
+        self.declined.insert((principal.clone(), upstream.to_owned(), provider.to_owned()), ());
+    }
+
+    /// Whether a person declined this question a moment ago.
+    pub fn rests(&self, principal: &Principal, upstream: &str, provider: &str) -> bool {
+        self.declined.contains_key(&(principal.clone(), upstream.to_owned(), provider.to_owned()))
+    }
+
+    /// Drops counts that are full again. Called now and then, so that memory does not grow with users.
+    pub fn shrink(&self) {
+        self.users.retain_recent();
+        self.clients.retain_recent();
+        self.upstreams.retain_recent();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn principal(subject: &str, client: &str) -> Principal {
+        Principal { user: UserId::new("issuer", subject).unwrap(), client: ClientId::new(client).unwrap() }
+    }
+
+    /// R-SEC-01: each of user, client and upstream has its own limit, and what is refused says when to come back.
+    #[test]
+    fn each_limit_holds_by_itself() {
+        let limits = Limits::default();
+        for _ in 0..PER_CLIENT {
+            limits.count(&principal("alice", "one"), "weather").unwrap();
+        }
+        let refused = limits.count(&principal("alice", "one"), "weather").unwrap_err();
+        assert!(refused.retry_after > Duration::ZERO && refused.retry_after <= Duration::from_secs(60));
+        for _ in PER_CLIENT..PER_USER {
+            limits.count(&principal("alice", "two"), "weather").unwrap();
+        }
+        assert!(limits.count(&principal("alice", "three"), "weather").is_err(), "the user's limit");
+        limits.count(&principal("bob", "one"), "weather").unwrap();
+        for user in 0..(PER_UPSTREAM - PER_USER - 2) {
+            limits.count(&principal(&user.to_string(), "one"), "weather").unwrap();
+        }
+        let refused = (0..3).any(|user| limits.count(&principal(&format!("late{user}"), "one"), "weather").is_err());
+        assert!(refused, "the upstream's limit");
+        limits.count(&principal("bob", "one"), "other").unwrap();
+    }
+
+    #[test]
+    fn a_decline_rests_for_that_question_alone() {
+        let limits = Limits::default();
+        let alice = principal("alice", "one");
+        limits.note_decline(&alice, "weather", "key");
+        assert!(limits.rests(&alice, "weather", "key"));
+        assert!(!limits.rests(&alice, "weather", "other"));
+        assert!(!limits.rests(&alice, "other", "key"));
+        assert!(!limits.rests(&principal("bob", "one"), "weather", "key"));
+        assert!(!limits.rests(&principal("alice", "two"), "weather", "key"));
+    }
+}

@@ -1,0 +1,34 @@
+//! What to ask and what became of it. Returns decisions; touches no stream, knows no HTML and no MCP framing.
+
+mod decide;
+mod limits;
+mod needs;
+mod visit;
+mod waiting;
+
+use std::sync::Arc;
+
+use elicit::Random;
+use usher_store::Store;
+
+pub use self::{
+    decide::{Decision, Missing, Refusal},
+    limits::Limits,
+    needs::Call,
+    visit::*,
+    waiting::Waiting,
+};
+use crate::{clock::Clock, config::Config, credentials::Credentials, egress::Egress};
+
+/// The broker: one per service, shared by the relay and the pages.
+#[derive(Clone)]
+pub struct Broker {
+    pub(crate) config: Arc<Config>,
+    pub(crate) store: Store,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) random: Arc<dyn Random>,
+    pub(crate) egress: Egress,
+    pub(crate) credentials: Credentials,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) waiting: Waiting,
+}

@@ -1,0 +1,90 @@
+//! Which credentials a call needs.
+
+use elicit::Principal;
+
+use crate::{
+    config::{Need, Upstream},
+    mcp::params::ASKING_METHODS,
+};
+
+/// A request of a client, as far as it matters for what it needs.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// Who calls.
+    pub principal: &'a Principal,
+    /// Where the call goes.
+    pub upstream: &'a Upstream,
+    /// The method.
+    pub method: &'a str,
+    /// The tool's or prompt's name, or the resource's URI.
+    pub subject: Option<&'a str>,
+}
+
+impl Call<'_> {
+    /// Whether the call cannot go on without the credential. Handshakes, listings and everything else that names
+    /// nothing never block: a credential that is there is injected, one that is not is not asked for (R-GW-06).
+    pub fn requires(&self, need: &Need) -> bool {
+        let Some(subject) = self.subject else { return false };
+        ASKING_METHODS.contains(&self.method)
+            && (need.on.is_empty() || need.on.iter().any(|pattern| pattern.matches(self.method, subject)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use elicit::{ClientId, UserId};
+
+    use super::*;
+    use crate::config::{Fallback, Pattern, Text};
+
+    fn upstream(on: &[&str]) -> Upstream {
+        Upstream {
+            name: "weather".to_owned(),
+            title: Text::plain("Weather"),
+            url: "https://weather.example/mcp".parse().unwrap(),
+            hold: Duration::from_secs(40),
+            timeout: Duration::from_secs(60),
+            fallback: Fallback::Error,
+            reject: vec![401],
+            needs: vec![Need {
+                provider: "weather".to_owned(),
+                on: on.iter().map(|pattern| Pattern::parse(pattern).unwrap()).collect(),
+                headers: Vec::new(),
+            }],
+        }
+    }
+
+    /// R-GW-06: handshakes and listings never block on a credential; R-GW-03: tools, prompts and resources alike do.
+    #[test]
+    fn only_calls_that_name_something_block() {
+        let principal =
+            Principal { user: UserId::new("issuer", "subject").unwrap(), client: ClientId::new("client").unwrap() };
+        let upstream = upstream(&[]);
+        let requires = |method, subject| {
+            Call { principal: &principal, upstream: &upstream, method, subject }.requires(&upstream.needs[0])
+        };
+        for method in ["initialize", "server/discover", "tools/list", "ping", "subscriptions/listen", "x/unknown"] {
+            assert!(!requires(method, None), "{method}");
+        }
+        for method in ASKING_METHODS {
+            assert!(requires(method, Some("anything")), "{method}");
+        }
+    }
+
+    #[test]
+    fn patterns_limit_what_blocks() {
+        let principal =
+            Principal { user: UserId::new("issuer", "subject").unwrap(), client: ClientId::new("client").unwrap() };
+        let upstream = upstream(&["tools/get_*", "resources/*"]);
+        let requires = |method, subject| {
+            Call { principal: &principal, upstream: &upstream, method, subject: Some(subject) }
+                .requires(&upstream.needs[0])
+        };
+        assert!(requires("tools/call", "get_forecast"));
+        assert!(!requires("tools/call", "set_forecast"));
+        assert!(!requires("prompts/get", "get_forecast"));
+        assert!(requires("resources/read", "file:///a/b"));
+    }
+}

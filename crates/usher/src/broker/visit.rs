@@ -1,0 +1,375 @@
+//! One visit of a person to the page of an interaction: open, submit, allow, decline, start again.
+//!
+//! Each step reads the interaction anew and compares its user with the person in the browser (R-ID-03), so that no page
+//! and no form is trusted to say whose question it is. A step that somebody else took first shows what became of it.
+
+use std::collections::BTreeMap;
+
+use elicit::UserId;
+use secrecy::{ExposeSecret as _, SecretString};
+use usher_store::{
+    Advanced, AskReason, AuditAction, AuditEntry, Completion, Credential, CredentialStatus, DeclinedBy, Interaction,
+    InteractionId, InteractionState, Obstacle, Outcome, Step, StoreError,
+};
+
+use super::Broker;
+use crate::{
+    config::{Field, Provider, TemplateError, Upstream},
+    credentials::check::{CheckError, check},
+};
+
+/// The longest value of a field, in bytes.
+pub const FIELD_AT_MOST: usize = 8 * 1024;
+
+/// How often a step is repeated when others keep changing the same interaction.
+const ATTEMPTS: usize = 4;
+
+/// An open question, with what a person needs to decide.
+#[derive(Debug, Clone)]
+pub struct Visit {
+    /// The question: its verified client, its destination, its end.
+    pub interaction: Interaction,
+    /// Whose credential is asked for.
+    pub provider: Provider,
+    /// The server that will get it.
+    pub upstream: Upstream,
+    /// What the person is asked to do.
+    pub purpose: Purpose,
+}
+
+/// What the person is asked to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Type it for the first time.
+    Connect,
+    /// Type it again: what is stored was refused.
+    Replace,
+    /// Allow another client to use what is stored (R-OAUTH-04).
+    AllowClient,
+    /// Allow another destination for what is stored (R-GW-04).
+    AllowDestination,
+}
+
+impl Purpose {
+    /// Whether what is stored can be used, so that nothing needs to be typed.
+    pub fn reuses(self) -> bool {
+        matches!(self, Self::AllowClient | Self::AllowDestination)
+    }
+}
+
+/// Why there is no question to answer.
+#[derive(Debug, thiserror::Error)]
+pub enum VisitError {
+    /// There is no such interaction.
+    #[error("there is no such interaction")]
+    NotFound,
+    /// It is another person's. Audited; the page names neither account.
+    #[error("the interaction belongs to another user")]
+    OtherPerson,
+    /// It is completed, declined, failed or expired: its state says which.
+    #[error("the interaction is {}", .0.state.name())]
+    Ended(Box<Interaction>),
+    /// Its provider or its upstream is configured no longer, or elsewhere: what it asks is no longer what would happen.
+    #[error("the configuration changed since the interaction was asked for")]
+    Changed(Box<Interaction>),
+    /// Others changed it again and again.
+    #[error("the interaction kept changing")]
+    Busy,
+    /// The store could not be asked.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What became of an answer.
+#[derive(Debug)]
+pub enum Submitted {
+    /// It is stored, and the interaction completed.
+    Completed(Box<Interaction>),
+    /// These fields are to be filled in again.
+    Wrong(Box<Visit>, Vec<Fault>),
+    /// The provider did not say that it is good.
+    Unchecked(Box<Visit>, CheckError),
+    /// What was to be allowed is there no longer, so the question is another one now.
+    Again(Box<Visit>),
+}
+
+/// What is wrong with the answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// A required field is empty.
+    Missing(String),
+    /// A field is longer than [`FIELD_AT_MOST`].
+    TooLong(String),
+    /// A field has characters that a header cannot carry: control characters, or no ASCII.
+    Characters(String),
+    /// There are fields that nobody asked for.
+    Unknown,
+}
+
+impl Fault {
+    /// The field it is about.
+    pub fn field(&self) -> Option<&str> {
+        match self {
+            Self::Missing(field) | Self::TooLong(field) | Self::Characters(field) => Some(field),
+            Self::Unknown => None,
+        }
+    }
+}
+
+impl Broker {
+    /// A person opens the page. Nothing but "opened" happens, however often.
+    pub async fn open(&self, id: &InteractionId, user: &UserId) -> Result<Visit, VisitError> {
+        for _ in 0..ATTEMPTS {
+            let interaction = self.of_user(id, user).await?;
+            if !interaction.state.is_open() {
+                return Err(VisitError::Ended(Box::new(interaction)));
+            }
+            let Some((provider, upstream)) = self.still_configured(&interaction) else {
+                return Err(VisitError::Changed(Box::new(interaction)));
+            };
+            let (provider, upstream) = (provider.clone(), upstream.clone());
+            if let Advanced::Done(interaction) = self.store.advance(interaction, Step::Open, self.clock.now()).await? {
+                let stored = self.store.credential(user, &provider.name).await?;
+                let purpose = purpose(&interaction, &provider, stored.as_ref());
+                return Ok(Visit { interaction, provider, upstream, purpose });
+            }
+        }
+        Err(VisitError::Busy)
+    }
+
+    /// A person answers with what they typed. Stored only when every field is right and the provider finds it good.
+    pub async fn submit(
+        &self,
+        id: &InteractionId,
+        user: &UserId,
+        fields: BTreeMap<String, SecretString>,
+    ) -> Result<Submitted, VisitError> {
+        let visit = self.open(id, user).await?;
+        let read = read(visit.provider.fields(), fields).and_then(|secrets| fits(&visit.upstream, &visit.provider, secrets));
+        let secrets = match read {
+            Ok(secrets) => secrets,
+            Err(faults) => return Ok(Submitted::Wrong(Box::new(visit), faults)),
+        };
+        let visit = self.consent(visit).await?;
+        if let Some(request) = visit.provider.check()
+            && let Err(error) = check(&self.egress, request, &secrets).await
+        {
+            tracing::info!(provider = visit.provider.name, interaction = %id, %error, "the check failed");
+            return Ok(Submitted::Unchecked(Box::new(visit), error));
+        }
+        self.complete(visit, &|| Completion::Connect { secrets: secrets.clone() }).await
+    }
+
+    /// A person allows this client and this destination to use what is stored already.
+    pub async fn allow(&self, id: &InteractionId, user: &UserId) -> Result<Submitted, VisitError> {
+        let visit = self.open(id, user).await?;
+        if !visit.purpose.reuses() {
+            return Ok(Submitted::Again(Box::new(visit)));
+        }
+        let visit = self.consent(visit).await?;
+        self.complete(visit, &|| Completion::Allow).await
+    }
+
+    /// A person declines on the page. The same is not asked again by itself for a while.
+    pub async fn decline(&self, id: &InteractionId, user: &UserId) -> Result<Interaction, VisitError> {
+        for _ in 0..ATTEMPTS {
+            let interaction = self.of_user(id, user).await?;
+            let may = interaction.state.is_open() || matches!(interaction.state, InteractionState::Failed { .. });
+            if !may {
+                return Err(VisitError::Ended(Box::new(interaction)));
+            }
+            let step = Step::Decline { by: DeclinedBy::Page };
+            if let Advanced::Done(interaction) = self.store.advance(interaction, step, self.clock.now()).await? {
+                let Interaction { principal, destination, provider, .. } = &interaction;
+                self.limits.note_decline(principal, &destination.upstream, provider);
+                return Ok(interaction);
+            }
+        }
+        Err(VisitError::Busy)
+    }
+
+    /// A person starts a failed visit again. Where that cannot be, its page says what became of it.
+    pub async fn restart(&self, id: &InteractionId, user: &UserId) -> Result<Visit, VisitError> {
+        let interaction = self.of_user(id, user).await?;
+        if matches!(interaction.state, InteractionState::Failed { .. })
+            && let Advanced::Refused(refused) =
+                self.store.advance(interaction.clone(), Step::Restart, self.clock.now()).await?
+        {
+            tracing::info!(interaction = %id, %refused, "not started again");
+            return Err(VisitError::Changed(Box::new(interaction)));
+        }
+        self.open(id, user).await
+    }
+
+    /// Notes in the audit log that a request about an interaction was refused, and why (R-SEC-03).
+    pub async fn refused(
+        &self,
+        id: &InteractionId,
+        user: &UserId,
+        about: Option<&Interaction>,
+        why: &'static str,
+    ) -> Result<(), StoreError> {
+        tracing::warn!(interaction = %id, why, "request about an interaction refused");
+        let entry = AuditEntry {
+            action: AuditAction::InteractionRefused,
+            outcome: Outcome::Refused,
+            principal: Some((user.clone(), None)),
+            upstream: about.map(|interaction| interaction.destination.upstream.clone()),
+            provider: about.map(|interaction| interaction.provider.clone()),
+            interaction: Some(id.clone()),
+            detail: Some(why),
+        };
+        self.store.audit(entry, self.clock.now()).await
+    }
+
+    /// The interaction, if it is this person's (R-ID-03).
+    async fn of_user(&self, id: &InteractionId, user: &UserId) -> Result<Interaction, VisitError> {
+        let Some(interaction) = self.store.interaction(id, self.clock.now()).await? else {
+            return Err(VisitError::NotFound);
+        };
+        if interaction.principal.user != *user {
+            self.refused(id, user, Some(&interaction), "another user").await?;
+            return Err(VisitError::OtherPerson);
+        }
+        Ok(interaction)
+    }
+
+    /// The provider and the upstream, if they are still what the question was about (R-GW-04).
+    fn still_configured(&self, interaction: &Interaction) -> Option<(&Provider, &Upstream)> {
+        let provider = self.config.provider(&interaction.provider)?;
+        let upstream = self.config.upstream(&interaction.destination.upstream)?;
+        let needed = upstream.needs.iter().any(|need| need.provider == provider.name);
+        (needed && upstream.destination() == interaction.destination).then_some((provider, upstream))
+    }
+
+    async fn consent(&self, mut visit: Visit) -> Result<Visit, VisitError> {
+        let (id, user) = (visit.interaction.id.clone(), visit.interaction.principal.user.clone());
+        for _ in 0..ATTEMPTS {
+            match self.store.advance(visit.interaction, Step::Consent, self.clock.now()).await? {
+                Advanced::Done(interaction) => return Ok(Visit { interaction, ..visit }),
+                Advanced::Lost | Advanced::Refused(_) => visit = self.open(&id, &user).await?,
+            }
+        }
+        Err(VisitError::Busy)
+    }
+
+    async fn complete(&self, mut visit: Visit, completion: &(dyn Fn() -> Completion + Sync)) -> Result<Submitted, VisitError> {
+        for _ in 0..ATTEMPTS {
+            let Interaction { id, principal, .. } = visit.interaction.clone();
+            match self.store.complete(visit.interaction, completion(), self.clock.now()).await? {
+                Advanced::Done(interaction) => {
+                    self.credentials.forget(&principal.user, &interaction.provider);
+                    return Ok(Submitted::Completed(Box::new(interaction)));
+                }
+                Advanced::Refused(refused) if refused.obstacle == Obstacle::NoCredential => {
+                    return Ok(Submitted::Again(Box::new(self.open(&id, &principal.user).await?)));
+                }
+                // An ended one comes back as an error that says how it ended.
+                Advanced::Lost | Advanced::Refused(_) => {
+                    let open = self.open(&id, &principal.user).await?;
+                    visit = self.consent(open).await?;
+                }
+            }
+        }
+        Err(VisitError::Busy)
+    }
+}
+
+/// What to ask for, by what is stored now rather than by what was the case when the question came up.
+fn purpose(interaction: &Interaction, provider: &Provider, stored: Option<&Credential>) -> Purpose {
+    let Some(stored) = stored else { return Purpose::Connect };
+    if stored.status == CredentialStatus::Rejected {
+        return Purpose::Replace;
+    }
+    let complete = provider.fields().iter().all(|field| !field.required || stored.secrets.contains_key(&field.name));
+    match interaction.reason {
+        _ if !complete => Purpose::Connect,
+        AskReason::NewDestination => Purpose::AllowDestination,
+        AskReason::Missing | AskReason::Rejected | AskReason::NewClient => Purpose::AllowClient,
+    }
+}
+
+/// Takes what was typed: only fields that were asked for, without the spaces that copying leaves around a key.
+fn read(fields: &[Field], typed: BTreeMap<String, SecretString>) -> Result<BTreeMap<String, SecretString>, Vec<Fault>> {
+    let mut faults = Vec::new();
+    if typed.keys().any(|name| !fields.iter().any(|field| field.name == *name)) {
+        faults.push(Fault::Unknown);
+    }
+    let mut secrets = BTreeMap::new();
+    for field in fields {
+        let value = typed.get(&field.name).map_or("", |value| value.expose_secret().trim());
+        if value.is_empty() {
+            if field.required {
+                faults.push(Fault::Missing(field.name.clone()));
+            }
+        } else if value.len() > FIELD_AT_MOST {
+            faults.push(Fault::TooLong(field.name.clone()));
+        } else if value.chars().any(char::is_control) {
+            faults.push(Fault::Characters(field.name.clone()));
+        } else {
+            secrets.insert(field.name.clone(), SecretString::from(value));
+        }
+    }
+    if faults.is_empty() { Ok(secrets) } else { Err(faults) }
+}
+
+/// Whether the secrets can be sent as the headers that this upstream needs. Found here, where a person can mend it,
+/// rather than in each call later.
+fn fits(
+    upstream: &Upstream,
+    provider: &Provider,
+    secrets: BTreeMap<String, SecretString>,
+) -> Result<BTreeMap<String, SecretString>, Vec<Fault>> {
+    let mut faults = Vec::new();
+    let needs = upstream.needs.iter().filter(|need| need.provider == provider.name);
+    for (_, template) in needs.flat_map(|need| &need.headers) {
+        match template.header_value(&secrets) {
+            Ok(_) => {}
+            Err(TemplateError::MissingField(field)) => faults.push(Fault::Missing(field)),
+            Err(_) => {
+                let unsendable = |field: &&str| secrets.get(*field).is_some_and(|value| !value.expose_secret().is_ascii());
+                faults.extend(template.fields().filter(unsendable).map(|field| Fault::Characters(field.to_owned())));
+            }
+        }
+    }
+    faults.dedup();
+    if faults.is_empty() { Ok(secrets) } else { Err(faults) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Text;
+
+    fn field(name: &str, required: bool) -> Field {
+        Field { name: name.into(), label: Text::from(name), description: None, help_url: None, masked: true, required }
+    }
+
+    fn typed(pairs: &[(&str, &str)]) -> BTreeMap<String, SecretString> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), SecretString::from(*value))).collect()
+    }
+
+    #[test]
+    fn what_was_typed_is_kept_without_the_spaces_around_it() {
+        let fields = [field("key", true), field("team", false)];
+        let secrets = read(&fields, typed(&[("key", " abc def\n"), ("team", "")])).unwrap();
+        assert_eq!(secrets["key"].expose_secret(), "abc def");
+        assert!(!secrets.contains_key("team"));
+    }
+
+    #[test]
+    fn every_fault_is_named_at_once() {
+        let fields = [field("key", true), field("team", true), field("note", false)];
+        let long = "x".repeat(FIELD_AT_MOST + 1);
+        let faults = read(&fields, typed(&[("team", &long), ("note", "a\u{0}b"), ("admin", "yes")])).unwrap_err();
+        assert_eq!(
+            faults,
+            [
+                Fault::Unknown,
+                Fault::Missing("key".into()),
+                Fault::TooLong("team".into()),
+                Fault::Characters("note".into())
+            ]
+        );
+    }
+}

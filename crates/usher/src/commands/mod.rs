@@ -1,0 +1,83 @@
+//! The command line. Commands read the environment, install the crypto provider and the log subscriber; nothing else does.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command speaks to the person at the terminal")]
+
+pub mod demo;
+pub mod keys;
+pub mod login;
+pub mod serve;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+
+/// The elicitation gateway for MCP.
+#[derive(Debug, Parser)]
+#[command(name = "usher", version, about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the gateway with its pages and its vault.
+    Serve(ConfigArgs),
+    /// Watch the main job: a tool call asks for an API key on a safe page, and goes on.
+    Demo(demo::Args),
+    /// Sign in to the pages in this machine's browser, by a one-time link.
+    Login(login::Args),
+    /// The key file that all credentials are sealed with.
+    Keys {
+        #[command(subcommand)]
+        command: keys::Command,
+    },
+}
+
+/// Where the configuration is.
+#[derive(Debug, clap::Args)]
+pub struct ConfigArgs {
+    /// The configuration file.
+    #[arg(long, default_value = "usher.toml", value_name = "PATH")]
+    pub config: PathBuf,
+}
+
+/// Parses the command line and runs the command.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    install_crypto_provider();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("usher: the runtime cannot start: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let code = runtime.block_on(async {
+        match cli.command {
+            Command::Serve(args) => serve::run(&args).await,
+            Command::Demo(args) => demo::run(args).await,
+            Command::Login(args) => login::run(args).await,
+            Command::Keys { command } => keys::run(&command),
+        }
+    });
+    // A blocking task that hangs, such as a name look-up, does not hold the process.
+    runtime.shutdown_background();
+    code
+}
+
+/// The one crypto provider of the process. A second call changes nothing.
+pub fn install_crypto_provider() {
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+}
+
+/// A variable of the environment.
+#[allow(clippy::disallowed_methods, reason = "commands are where the environment is read")]
+pub(crate) fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Says on standard error what went wrong.
+pub(crate) fn fail(error: &dyn std::fmt::Display) -> ExitCode {
+    eprintln!("usher: {error}");
+    ExitCode::FAILURE
+}

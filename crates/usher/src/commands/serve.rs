@@ -1,0 +1,87 @@
+//! `usher serve`: the gateway, until it is told to stop.
+
+use std::{process::ExitCode, sync::Arc};
+
+use elicit::SystemRandom;
+use secrecy::ExposeSecret;
+use serde_json::json;
+
+use super::{ConfigArgs, environment, fail};
+use crate::{
+    app::App,
+    clock::SystemClock,
+    config::Config,
+    identity::tokens::local_user,
+    pages,
+    serve::start,
+    telemetry,
+};
+
+/// Runs the command.
+pub async fn run(args: &ConfigArgs) -> ExitCode {
+    telemetry::install(environment("USHER_LOG").as_deref());
+    let config = match Config::load(&args.config, &environment) {
+        Ok(config) => config,
+        Err(faults) => return fail(&faults),
+    };
+    let mut running = match start(config, None, Arc::new(SystemClock), Arc::new(SystemRandom)).await {
+        Ok(running) => running,
+        Err(error) => return fail(&error),
+    };
+    match pages::login::link(&running.app, &local_user()).await {
+        Ok(link) => println!("{}", welcome(&running.app, &link)),
+        Err(error) => return fail(&error),
+    }
+    tokio::select! {
+        () = asked_to_stop() => {}
+        () = running.ended() => return fail(&"the server ended by itself; the log says why"),
+    }
+    eprintln!("usher: stopping; calls under way may finish");
+    running.stop().await;
+    ExitCode::SUCCESS
+}
+
+/// Where to go, and what to copy into a host.
+fn welcome(app: &App, link: &str) -> String {
+    format!(
+        "Usher is ready.\n\n  Sign in (once, within 10 minutes):  {link}\n  Your connections:                   {}\n\n\
+         Point your MCP host at it:\n\n{}\n",
+        app.config.public_url.join("/"),
+        host_config(app),
+    )
+}
+
+/// The `mcpServers` block that many hosts read, with the first client's token.
+pub fn host_config(app: &App) -> String {
+    let (_, token) = app.tokens.first();
+    let servers: serde_json::Map<String, serde_json::Value> = app
+        .config
+        .upstreams
+        .iter()
+        .map(|upstream| {
+            let server = json!({
+                "type": "http",
+                "url": app.config.public_url.join(&format!("/mcp/{}", upstream.name)),
+                "headers": { "Authorization": format!("Bearer {}", token.expose_secret()) },
+            });
+            (upstream.name.clone(), server)
+        })
+        .collect();
+    format!("{:#}", json!({ "mcpServers": servers }))
+}
+
+/// Ctrl-C, or SIGTERM where there is one.
+async fn asked_to_stop() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}

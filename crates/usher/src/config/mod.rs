@@ -1,0 +1,128 @@
+//! The configuration file: read once at start, all faults reported together.
+//!
+//! Each section has its own file. A reader returns its value or leaves a [`Fault`] with line, key and
+//! fix; nothing listens before the whole file is right. Keys that nobody asked for are faults too.
+
+mod check;
+mod duration;
+mod fault;
+mod field;
+mod file;
+#[cfg(test)]
+pub(crate) mod folder;
+mod header;
+mod identity;
+mod keys;
+mod listen;
+mod name;
+mod need;
+mod pattern;
+pub(crate) mod private_file;
+mod provider;
+mod public_url;
+mod reader;
+mod secret;
+mod store;
+mod suggest;
+mod target;
+mod template;
+mod text;
+mod upstream;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use secrecy::SecretString;
+
+pub use check::Check;
+pub use fault::{Fault, Faults};
+pub use field::Field;
+pub use identity::Identity;
+pub(crate) use name::is_name;
+pub use need::Need;
+pub use pattern::{Pattern, PatternError};
+pub use provider::{Provider, ProviderKind};
+pub use public_url::{PublicUrl, PublicUrlError};
+pub use template::{Template, TemplateError};
+pub use text::Text;
+pub use upstream::{Fallback, Upstream};
+
+use reader::{Document, Reader};
+
+/// Everything the service is told by its operator.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where browsers and clients reach the service. Default `http://127.0.0.1:8420`.
+    pub public_url: PublicUrl,
+    /// The address the service listens on; loopback in identity mode local (R-SEC-08).
+    pub listen: SocketAddr,
+    /// The URL of the store, `sqlite:…` with an absolute path or `postgres://…`. Holds a password at times.
+    pub store: SecretString,
+    /// The file with the master keys.
+    pub keys_file: PathBuf,
+    /// How users and clients prove who they are.
+    pub identity: Identity,
+    /// The services whose credentials users connect, in the order of the file.
+    pub providers: Vec<Provider>,
+    /// The MCP servers behind the gateway, in the order of the file; at least one.
+    pub upstreams: Vec<Upstream>,
+    /// The folder of the configuration file, where relative paths start.
+    pub directory: PathBuf,
+}
+
+impl Config {
+    /// Reads the file at `path`. `env` looks up an environment variable (for `…_env` keys).
+    pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Self, Faults> {
+        let bytes = std::fs::read(path).map_err(|error| Faults::unreadable(path, &error))?;
+        let text = String::from_utf8(bytes).map_err(|error| Faults::not_utf8(path, &error))?;
+        Self::parse(&text, path, env)
+    }
+
+    /// Reads `text` as the file at `path`, which names the faults and is where relative paths start.
+    pub fn parse(text: &str, path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Self, Faults> {
+        let document = Document::parse(text);
+        let reader = Reader::new(path, text, env);
+        let config = document.read(&reader, |root| {
+            let public_url = public_url::read(root.take("public_url"));
+            let addresses = listen::agree(public_url, listen::read(root.take("listen")));
+            let store = store::read(root.take("store"), &reader);
+            let keys = keys::read(root.take("keys"), &reader);
+            let (store, database) = store.map_or((None, None), |store| (Some(store.url), store.file));
+            let folder = file::folder_or(database.as_ref(), reader.directory());
+            let local = identity::read(root.take("identity"), folder);
+            let (tokens, control) = local.map_or((None, None), |local| (Some(local.tokens), Some(local.control)));
+            let paths = [&keys, &tokens, &control].map(|file| file.as_ref().map(|file| file.path.clone()));
+            let files = [database, keys, tokens, control];
+            file::check_distinct(&files.into_iter().flatten().collect::<Vec<_>>(), &reader);
+            let providers = provider::read_all(root.take("provider"));
+            let upstreams = upstream::read_all(root, &providers);
+            // Only here may a section that failed end the reading: all faults are found by now.
+            let (public_url, listen) = addresses?;
+            let [keys_file, tokens_file, control_file] = paths;
+            Some(Self {
+                public_url,
+                listen,
+                store: store?,
+                keys_file: keys_file?,
+                identity: Identity::Local { tokens_file: tokens_file?, control_file: control_file? },
+                providers: providers.into_complete(),
+                upstreams: upstreams?,
+                directory: reader.directory().to_owned(),
+            })
+        });
+        reader.finish(config)
+    }
+
+    /// The provider of this name.
+    pub fn provider(&self, name: &str) -> Option<&Provider> {
+        self.providers.iter().find(|provider| provider.name == name)
+    }
+
+    /// The upstream of this name.
+    pub fn upstream(&self, name: &str) -> Option<&Upstream> {
+        self.upstreams.iter().find(|upstream| upstream.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! `[[provider]]`: a service whose credentials users connect.
+
+use super::check::{self, Check};
+use super::field::{self, Field};
+use super::name;
+use super::reader::{Node, Table};
+use super::text::{self, Text};
+
+/// A third-party service whose credential is kept for each user.
+#[derive(Clone, Debug)]
+pub struct Provider {
+    /// Its name in the configuration, in rows and in log lines.
+    pub name: String,
+    /// What people know it by; the name by default.
+    pub title: Text,
+    /// What the connection is for.
+    pub about: Option<Text>,
+    /// How a credential is obtained.
+    pub kind: ProviderKind,
+}
+
+/// How a credential is obtained.
+#[derive(Clone, Debug)]
+pub enum ProviderKind {
+    /// The user enters it on a page.
+    Secret {
+        /// What is asked for; at least one.
+        fields: Vec<Field>,
+        /// How to tell whether it is good.
+        check: Option<Check>,
+    },
+}
+
+impl Provider {
+    /// What the page asks for.
+    pub fn fields(&self) -> &[Field] {
+        match &self.kind {
+            ProviderKind::Secret { fields, .. } => fields,
+        }
+    }
+
+    /// How to tell whether a credential is good.
+    pub fn check(&self) -> Option<&Check> {
+        match &self.kind {
+            ProviderKind::Secret { check, .. } => check.as_ref(),
+        }
+    }
+}
+
+/// The providers of the file, those with faults too: a need may name them without another fault.
+pub(super) struct Providers<'r> {
+    named: Vec<(&'r str, Option<Provider>)>,
+}
+
+impl<'r> Providers<'r> {
+    pub(super) fn names(&self) -> impl Iterator<Item = &'r str> {
+        self.named.iter().map(|(name, _)| *name)
+    }
+
+    /// The fields of a provider, where they are known.
+    pub(super) fn fields(&self, name: &str) -> Option<Vec<&str>> {
+        let (_, provider) = self.named.iter().find(|(other, _)| *other == name)?;
+        let fields = provider.as_ref()?.fields();
+        Some(fields.iter().map(|field| field.name.as_str()).collect())
+    }
+
+    pub(super) fn into_complete(self) -> Vec<Provider> {
+        self.named.into_iter().filter_map(|(_, provider)| provider).collect()
+    }
+}
+
+/// Reads all providers; there may be none.
+pub(super) fn read_all(node: Option<Node<'_>>) -> Providers<'_> {
+    let mut named: Vec<(&str, Option<Provider>)> = Vec::new();
+    for table in node.map(|node| node.tables("provider")).unwrap_or_default() {
+        let before: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
+        let name = name::read(&table, &before);
+        let provider = read(table, name.unwrap_or_default());
+        if let Some(name) = name {
+            named.push((name, provider));
+        }
+    }
+    Providers { named }
+}
+
+fn read(table: Table<'_>, name: &str) -> Option<Provider> {
+    let title = table.take("title").map(|node| text::read(&node));
+    let about = table.take("about").and_then(|node| text::read(&node));
+    // Without it the keys of another kind would be faults that only follow from this one.
+    kind(&table)?;
+    let fields =
+        table.require("field", "a table [[provider.field]] with name = \"api_key\"").map(|node| field::read_all(&node));
+    let check = table.take("check").map(|node| check::read(&node, name, fields.as_deref().unwrap_or_default()));
+    table.close();
+    Some(Provider {
+        name: name.to_owned(),
+        title: title.flatten().unwrap_or_else(|| Text::from(name)),
+        about,
+        kind: ProviderKind::Secret { fields: fields?, check: check.flatten() },
+    })
+}
+
+/// The kind, of which there is one.
+fn kind(table: &Table<'_>) -> Option<()> {
+    let node = table.require("kind", "kind = \"secret\"")?;
+    match node.string("\"secret\"")? {
+        "secret" => return Some(()),
+        kind @ ("oauth" | "mcp" | "external" | "approval") => node.fault(
+            format!("kind {kind} is not available in this version"),
+            "use kind = \"secret\", a page with fields",
+        ),
+        other => node.fault(format!("there is no kind {other:?}"), "use kind = \"secret\""),
+    }
+    None
+}

@@ -1,0 +1,121 @@
+//! `[[upstream]]`: an MCP server behind the gateway.
+
+use std::time::Duration;
+
+use url::Url;
+
+use super::need::{self, Need};
+use super::provider::Providers;
+use super::reader::{Node, Table};
+use super::text::{self, Text};
+use super::{duration, name, target};
+
+/// An MCP server behind the gateway, at `/mcp/{name}`.
+#[derive(Clone, Debug)]
+pub struct Upstream {
+    /// Its name, a part of the path.
+    pub name: String,
+    /// What people know it by; the name by default.
+    pub title: Text,
+    /// Its MCP endpoint (streamable HTTP). Written by the operator (R-SEC-05).
+    pub url: Url,
+    /// How long a call is held while its user is at a page, from the call's arrival; 0 s to 10 min, 40 s by default.
+    pub hold: Duration,
+    /// How long the first byte of an answer may take; 1 s to 1 h, 60 s by default.
+    pub timeout: Duration,
+    /// What a client gets that cannot show a URL.
+    pub fallback: Fallback,
+    /// The HTTP statuses by which the server says that a credential is bad; 401 by default, 403 possibly.
+    pub reject: Vec<u16>,
+    /// The credentials it needs.
+    pub needs: Vec<Need>,
+}
+
+/// What a client gets that cannot show a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fallback {
+    /// The call ends with an error that names the portal.
+    Error,
+}
+
+impl Upstream {
+    /// Where credentials go that are sent to this server: its name, and the origin of its URL.
+    pub fn destination(&self) -> usher_store::Destination {
+        usher_store::Destination { upstream: self.name.clone(), target: self.url.origin().ascii_serialization() }
+    }
+}
+
+/// Reads all upstreams, of which there must be one.
+pub(super) fn read_all(root: &Table<'_>, providers: &Providers<'_>) -> Option<Vec<Upstream>> {
+    const EXAMPLE: &str = "a table [[upstream]] with name = \"weather\" and url = \"https://weather-mcp.example/mcp\"";
+    let node = root.require("upstream", EXAMPLE)?;
+    if node.is_empty_array() {
+        node.fault("there is no upstream, and nothing to do", format!("add {EXAMPLE}"));
+    }
+    let mut names: Vec<&str> = Vec::new();
+    let mut upstreams = Vec::new();
+    for table in node.tables("upstream") {
+        let name = name::read(&table, &names);
+        names.extend(name);
+        upstreams.extend(read(table, name, providers));
+    }
+    Some(upstreams)
+}
+
+fn read(table: Table<'_>, name: Option<&str>, providers: &Providers<'_>) -> Option<Upstream> {
+    let title = table.take("title").map(|node| text::read(&node));
+    if let Some(node) = table.take("command") {
+        node.fault("command upstreams are not available in this version", "run the server over HTTP and give its url");
+        // The other keys of such a table are not looked at: they would only be faults that follow from this one.
+        return None;
+    }
+    let url = table.require("url", "url = \"https://weather-mcp.example/mcp\"").and_then(|node| target::read(&node));
+    let hold = table.take("hold").map(|node| duration::read(&node, 0..=600));
+    let timeout = table.take("timeout").map(|node| duration::read(&node, 1..=3600));
+    if let Some(node) = table.take("fallback") {
+        fallback(&node);
+    }
+    let reject = table.take("reject").map_or_else(|| vec![401], |node| reject(&node));
+    let needs = table.take("needs").map(|node| need::read_all(&node, providers));
+    table.close();
+    let name = name?;
+    Some(Upstream {
+        name: name.to_owned(),
+        title: title.flatten().unwrap_or_else(|| Text::from(name)),
+        url: url?,
+        hold: hold.flatten().unwrap_or(Duration::from_secs(40)),
+        timeout: timeout.flatten().unwrap_or(Duration::from_mins(1)),
+        fallback: Fallback::Error,
+        reject,
+        needs: needs.unwrap_or_default(),
+    })
+}
+
+fn fallback(node: &Node<'_>) {
+    match node.string("\"error\"") {
+        Some("error") | None => {}
+        Some("inbox") => node.fault("the inbox is not available in this version", "use fallback = \"error\""),
+        Some(other) => node.fault(format!("there is no fallback {other:?}"), "use fallback = \"error\""),
+    }
+}
+
+fn reject(node: &Node<'_>) -> Vec<u16> {
+    const EXAMPLE: &str = "[401, 403]";
+    let mut statuses = Vec::new();
+    for node in node.array(EXAMPLE).unwrap_or_default() {
+        let status = match node.integer(EXAMPLE) {
+            Some(401) => 401,
+            Some(403) => 403,
+            Some(other) => {
+                node.fault(format!("status {other} does not say that a credential is bad"), "use 401, 403 or both");
+                continue;
+            }
+            None => continue,
+        };
+        if statuses.contains(&status) {
+            node.fault(format!("{status} stands twice"), "keep one of them");
+        }
+        statuses.push(status);
+    }
+    statuses
+}

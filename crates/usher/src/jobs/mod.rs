@@ -1,0 +1,93 @@
+//! Background loops: events of the store, the poll behind them, pruning.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{
+    sync::broadcast::{Receiver, error::RecvError},
+    task::JoinHandle,
+    time::MissedTickBehavior,
+};
+use usher_store::{Event, Kind};
+
+use crate::{app::App, relay};
+
+/// How often what is waited for is read again on PostgreSQL, where an event can be lost with a connection.
+const POLL: Duration = Duration::from_secs(1);
+/// The same on SQLite, where events stay in the process.
+const POLL_IN_PROCESS: Duration = Duration::from_secs(10);
+/// How often expired rows are removed.
+const PRUNE: Duration = Duration::from_secs(300);
+/// Rows read in one query of the poll.
+const BATCH: usize = 500;
+
+/// Starts all loops. They end when the service begins to stop.
+pub fn start(app: &Arc<App>) -> Vec<JoinHandle<()>> {
+    let events = app.store.events();
+    vec![
+        tokio::spawn(until_stop(Arc::clone(app), listen(Arc::clone(app), events))),
+        tokio::spawn(until_stop(Arc::clone(app), poll(Arc::clone(app)))),
+        tokio::spawn(until_stop(Arc::clone(app), prune(Arc::clone(app)))),
+    ]
+}
+
+async fn until_stop(app: Arc<App>, job: impl Future<Output = ()>) {
+    app.stopping.run_until_cancelled(job).await;
+}
+
+/// Events wake waiters and drop what is kept in memory.
+async fn listen(app: Arc<App>, mut events: Receiver<Event>) {
+    loop {
+        let event = match events.recv().await {
+            Ok(event) => event,
+            Err(RecvError::Lagged(_)) => Event::Everything,
+            Err(RecvError::Closed) => return,
+        };
+        match event {
+            Event::Interaction(id) => {
+                app.broker.waiting.wake(&id);
+                let app = Arc::clone(&app);
+                tokio::spawn(async move { relay::deliver(&app, &id).await });
+            }
+            Event::Credential(key) => app.broker.credentials.forget_key(&key),
+            Event::Session(key) => app.relay.forget_session(&key),
+            Event::Everything => {
+                app.broker.credentials.forget_all();
+                app.relay.forget_sessions();
+                app.broker.waiting.wake_all();
+            }
+        }
+    }
+}
+
+/// Events are hints that can be lost; this reads again what somebody waits for.
+async fn poll(app: Arc<App>) {
+    let every = if app.store.kind() == Kind::Postgres { POLL } else { POLL_IN_PROCESS };
+    let mut ticks = tokio::time::interval(every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        for batch in app.broker.waiting.ids().chunks(BATCH) {
+            match app.store.interactions(batch, app.clock.now()).await {
+                Ok(interactions) => {
+                    for interaction in interactions.iter().filter(|interaction| !interaction.state.is_open()) {
+                        app.broker.waiting.wake(&interaction.id);
+                    }
+                }
+                Err(error) => tracing::warn!(%error, "what is waited for cannot be read"),
+            }
+        }
+    }
+}
+
+async fn prune(app: Arc<App>) {
+    let mut ticks = tokio::time::interval(PRUNE);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        app.broker.limits.shrink();
+        match app.store.prune(app.clock.now()).await {
+            Ok(pruned) => tracing::debug!(?pruned, "expired rows removed"),
+            Err(error) => tracing::warn!(%error, "expired rows cannot be removed"),
+        }
+    }
+}

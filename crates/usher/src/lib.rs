@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+pub mod app;
+pub mod broker;
+pub mod clock;
+pub mod commands;
+pub mod config;
+pub mod credentials;
+pub mod egress;
+pub mod identity;
+pub mod jobs;
+pub mod mcp;
+pub mod pages;
+pub mod relay;
+pub mod router;
+pub mod serve;
+pub mod telemetry;

@@ -1,0 +1,37 @@
+//! `GET /connect/{interaction}`: the question, for the person it is asked of.
+
+use axum::{extract::Path, response::Response};
+use http::StatusCode;
+use usher_store::InteractionId;
+
+use super::{
+    ended::instead,
+    view::{Attempt, ConnectPage},
+};
+use crate::{
+    broker::Visit,
+    identity::browser::{Form, Place, SignedIn},
+    pages::visitor::Visitor,
+};
+
+/// Opens the question. Who is not signed in signs in first and comes back; who is somebody else is refused (R-ID-03).
+pub(crate) async fn show(visitor: Visitor, Path(interaction): Path<String>) -> Response {
+    let Ok(id) = InteractionId::parse(&interaction) else {
+        return visitor.missing(None);
+    };
+    let person = match visitor.must_be_signed_in(&Place::Connect(id.clone())).await {
+        Ok(person) => person,
+        Err(response) => return response,
+    };
+    match visitor.app.broker.open(&id, &person.user).await {
+        Ok(visit) => page(&visitor, &person, &visit, StatusCode::OK, &Attempt::default()),
+        Err(error) => instead(&visitor, &person, &id, error),
+    }
+}
+
+/// The page of an open question, after `attempt`.
+pub(crate) fn page(visitor: &Visitor, person: &SignedIn, visit: &Visit, status: StatusCode, attempt: &Attempt) -> Response {
+    let csrf = person.csrf(Form::Connect(&visit.interaction.id));
+    let page = ConnectPage::new(visitor.page(Some(person)), csrf, visit, attempt, visitor.app.clock.now());
+    visitor.show(status, &page)
+}

@@ -1,0 +1,96 @@
+//! `POST /connect/{interaction}`: the person's answer.
+
+use axum::{
+    extract::{Path, rejection::BytesRejection},
+    response::Response,
+};
+use bytes::Bytes;
+use http::StatusCode;
+use usher_store::InteractionId;
+
+use super::{ended::instead, show::page, view::Attempt};
+use crate::{
+    broker::{Submitted, VisitError},
+    identity::browser::{Form, Place, SignedIn},
+    pages::{
+        form::{Posted, from_our_page},
+        visitor::Visitor,
+    },
+};
+
+/// Checks where the form comes from, who sends it and that it is ours; then does what its button says. What is done leads
+/// back to the page by a redirect, so that reloading it sends nothing again.
+pub(crate) async fn submit(
+    visitor: Visitor,
+    Path(interaction): Path<String>,
+    body: Result<Bytes, BytesRejection>,
+) -> Response {
+    let Ok(id) = InteractionId::parse(&interaction) else {
+        return visitor.missing(None);
+    };
+    let ours = from_our_page(&visitor.headers, visitor.app.config.public_url.origin());
+    // Signed in or not: a form of another site learns nothing.
+    let person = match visitor.must_be_signed_in(&Place::Connect(id.clone())).await {
+        Ok(person) => person,
+        Err(_) if !ours => return visitor.refused(None),
+        Err(response) => return response,
+    };
+    if !ours {
+        return refuse(&visitor, &person, &id, "another origin").await;
+    }
+    let Some(mut posted) = Posted::read(&visitor.headers, body) else {
+        return refuse(&visitor, &person, &id, "not a form").await;
+    };
+    if !person.csrf_holds(Form::Connect(&id), &posted.take("csrf")) {
+        return refuse(&visitor, &person, &id, "form token").await;
+    }
+    let (broker, user) = (&visitor.app.broker, &person.user);
+    let done = match posted.take("action").as_str() {
+        "connect" => {
+            let fields = posted.rest();
+            match broker.submit(&id, user, fields.clone()).await {
+                Ok(submitted) => return answer(&visitor, &person, submitted, fields),
+                Err(error) => Err(error),
+            }
+        }
+        "allow" => match broker.allow(&id, user).await {
+            Ok(submitted) => return answer(&visitor, &person, submitted, std::collections::BTreeMap::new()),
+            Err(error) => Err(error),
+        },
+        "decline" => broker.decline(&id, user).await.map(|_| ()),
+        "restart" => broker.restart(&id, user).await.map(|_| ()),
+        _ => return refuse(&visitor, &person, &id, "unknown action").await,
+    };
+    match done {
+        Ok(()) => visitor.go(&format!("/connect/{id}"), []),
+        // What became of it in the meantime is said by the page itself, at its own address.
+        Err(VisitError::Ended(_)) => visitor.go(&format!("/connect/{id}"), []),
+        Err(error) => instead(&visitor, &person, &id, error),
+    }
+}
+
+fn answer(
+    visitor: &Visitor,
+    person: &SignedIn,
+    submitted: Submitted,
+    typed: std::collections::BTreeMap<String, secrecy::SecretString>,
+) -> Response {
+    let again = StatusCode::UNPROCESSABLE_ENTITY;
+    match submitted {
+        Submitted::Completed(interaction) => visitor.go(&format!("/connect/{}", interaction.id), []),
+        Submitted::Wrong(visit, faults) => {
+            page(visitor, person, &visit, again, &Attempt { typed, faults, check: None })
+        }
+        Submitted::Unchecked(visit, error) => {
+            page(visitor, person, &visit, again, &Attempt { typed, faults: Vec::new(), check: Some(error) })
+        }
+        Submitted::Again(visit) => page(visitor, person, &visit, StatusCode::CONFLICT, &Attempt::default()),
+    }
+}
+
+async fn refuse(visitor: &Visitor, person: &SignedIn, id: &InteractionId, why: &'static str) -> Response {
+    match visitor.app.broker.refused(id, &person.user, None, why).await {
+        Ok(()) => visitor.refused(Some(person)),
+        Err(error) => visitor.trouble(&error),
+    }
+}

@@ -1,0 +1,261 @@
+//! Every page in every language, made from one configuration, and what must hold for all of them.
+
+use std::{collections::{BTreeMap, BTreeSet}, path::Path};
+
+use askama::Template as _;
+use elicit::{ClientId, Principal, UserId};
+use http::StatusCode;
+use jiff::Timestamp;
+use secrecy::SecretString;
+use usher_store::{
+    Approval, AskReason, Credential, CredentialStatus, Destination, Interaction, InteractionId, InteractionState,
+};
+
+use super::{
+    connect::view::{Attempt, ConnectPage},
+    language::Language,
+    page::Page,
+    words::Words,
+};
+use crate::{
+    broker::{Fault, Purpose, Visit},
+    config::Config,
+    credentials::check::CheckError,
+};
+
+/// A configuration with titles in both languages.
+pub(crate) fn config() -> Config {
+    let text = r#"
+[[provider]]
+name = "weather"
+kind = "secret"
+title = { en = "Weather", "zh-CN" = "天气" }
+about = { en = "Forecasts and warnings.", "zh-CN" = "天气预报与预警。" }
+[[provider.field]]
+name = "api_key"
+label = { en = "API key", "zh-CN" = "API 密钥" }
+description = { en = "Starts with wk_.", "zh-CN" = "以 wk_ 开头。" }
+help_url = "https://weather.example/keys"
+[[provider.field]]
+name = "team"
+label = { en = "Team", "zh-CN" = "团队" }
+secret = false
+required = false
+
+[[provider]]
+name = "tracker"
+kind = "secret"
+title = "Tracker"
+[[provider.field]]
+name = "token"
+
+[[upstream]]
+name = "weather-server"
+title = { en = "Weather server", "zh-CN" = "天气服务器" }
+url = "https://weather-mcp.example/mcp"
+[[upstream.needs]]
+provider = "weather"
+header = { X-Api-Key = "{api_key}" }
+"#;
+    Config::parse(text, Path::new("/srv/usher/usher.toml"), &|_| None).unwrap()
+}
+
+/// The moment at which all pages are made.
+pub(crate) fn now() -> Timestamp {
+    "2026-11-30T08:05:00Z".parse().unwrap()
+}
+
+/// A page frame of a person who is signed in.
+pub(crate) fn page(language: Language, here: &str) -> Page {
+    Page::new(Words::of(language), "127.0.0.1:8420", here, Some("sign-out-token".into()))
+}
+
+/// A question of the client `claude-desktop` about the weather.
+pub(crate) fn interaction(state: InteractionState) -> Interaction {
+    Interaction {
+        id: InteractionId::parse(&"A".repeat(43)).unwrap(),
+        principal: Principal {
+            user: UserId::new("urn:usher:local", "owner").unwrap(),
+            client: ClientId::new("claude-desktop").unwrap(),
+        },
+        client_claim: Some("Claude Desktop".into()),
+        provider: "weather".into(),
+        destination: Destination { upstream: "weather-server".into(), target: "https://weather-mcp.example".into() },
+        reason: AskReason::Missing,
+        created_at: "2026-11-30T08:03:00Z".parse().unwrap(),
+        expires_at: "2026-11-30T08:18:00Z".parse().unwrap(),
+        state,
+        version: 2,
+    }
+}
+
+/// What the person connected.
+pub(crate) fn credential(provider: &str, status: CredentialStatus) -> Credential {
+    let interaction = interaction(InteractionState::Created);
+    Credential {
+        id: "1".into(),
+        user: interaction.principal.user,
+        provider: provider.into(),
+        version: 1,
+        status,
+        created_at: "2026-11-27T08:05:00Z".parse().unwrap(),
+        updated_at: "2026-11-27T08:05:00Z".parse().unwrap(),
+        last_used_at: Some("2026-11-30T08:01:00Z".parse().unwrap()),
+        secrets: BTreeMap::new(),
+        approvals: vec![Approval { client: interaction.principal.client, destination: interaction.destination }],
+    }
+}
+
+/// The open question.
+pub(crate) fn visit(purpose: Purpose) -> Visit {
+    let config = config();
+    Visit {
+        interaction: interaction(InteractionState::Opened { at: now() }),
+        provider: config.provider("weather").unwrap().clone(),
+        upstream: config.upstream("weather-server").unwrap().clone(),
+        purpose,
+    }
+}
+
+fn connect(language: Language, purpose: Purpose, attempt: &Attempt) -> String {
+    let page = page(language, "/connect/AAA");
+    ConnectPage::new(page, "form-token".into(), &visit(purpose), attempt, now()).render().unwrap()
+}
+
+/// A try that went wrong in every field.
+pub(crate) fn wrong() -> Attempt {
+    let typed = [("api_key", "wk_secret"), ("team", "blue \"team\"")];
+    Attempt {
+        typed: typed.iter().map(|(name, value)| ((*name).to_owned(), SecretString::from(*value))).collect(),
+        faults: vec![Fault::Missing("api_key".into()), Fault::TooLong("team".into())],
+        check: None,
+    }
+}
+
+/// A try that the provider refused.
+pub(crate) fn refused() -> Attempt {
+    let check = Some(CheckError::Refused(StatusCode::UNAUTHORIZED));
+    Attempt { faults: Vec::new(), check, ..wrong() }
+}
+
+/// All pages by name.
+fn gallery(language: Language) -> Vec<(&'static str, String)> {
+    let none = Attempt::default();
+    let mut pages = vec![
+        ("connect", connect(language, Purpose::Connect, &none)),
+        ("connect-wrong", connect(language, Purpose::Connect, &wrong())),
+        ("connect-refused", connect(language, Purpose::Connect, &refused())),
+        ("connect-replace", connect(language, Purpose::Replace, &none)),
+        ("allow-client", connect(language, Purpose::AllowClient, &none)),
+        ("allow-destination", connect(language, Purpose::AllowDestination, &none)),
+        ("allow-refused", connect(language, Purpose::AllowClient, &refused())),
+    ];
+    pages.extend(super::connect::ended::tests::pages(language));
+    pages.extend(super::portal::connections::tests::pages(language));
+    pages.push(("disconnect", super::portal::disconnect::tests::page(language)));
+    pages.extend(super::login::tests::pages(language));
+    pages
+}
+
+/// Each page: one heading, one main landmark, its language, a title of its own, a label for each input, nothing inline.
+#[test]
+fn every_page_is_well_made() {
+    for language in Language::ALL {
+        for (name, html) in gallery(language) {
+            assert!(html.starts_with("<!doctype html>"), "{name}");
+            assert!(html.contains(&format!("<html lang=\"{}\">", language.code())), "{name}");
+            for once in ["<h1", "<main", "<title>", "<footer", "<header"] {
+                assert_eq!(html.matches(once).count(), 1, "{name}: {once}");
+            }
+            for never in [" style=", "<style", " onclick=", " onsubmit=", "javascript:", "http://"] {
+                assert!(!html.contains(never), "{name}: {never}");
+            }
+            let mut ids = BTreeSet::new();
+            for id in html.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+                assert!(ids.insert(id), "{name}: {id} twice");
+            }
+            for reference in [" for=\"", " aria-labelledby=\"", " aria-describedby=\"", " aria-controls=\"", " href=\"#"] {
+                for names in html.split(reference).skip(1).map(|rest| rest.split('"').next().unwrap()) {
+                    assert!(names.split(' ').all(|id| ids.contains(id)), "{name}: {reference}{names}");
+                }
+            }
+            let inputs = html.matches("<input id=").count();
+            assert_eq!(html.matches("<label for=").count(), inputs, "{name}");
+            assert_eq!(html.matches("<form method=\"post\"").count(), html.matches("<form").count(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn every_page_has_a_title_of_its_own() {
+    for language in Language::ALL {
+        let titles = gallery(language).into_iter().map(|(name, html)| {
+            let title = html.split("<title>").nth(1).unwrap().split("</title>").next().unwrap().to_owned();
+            (name, title)
+        });
+        let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+        for (name, title) in titles {
+            // The page after a refused answer is the same page; that it has a fault is said first.
+            let same = ["connect-refused", "connect-wrong", "allow-refused"].contains(&name);
+            if let Some(other) = seen.insert(title, name) {
+                assert!(same, "{name} is titled as {other}");
+            }
+        }
+    }
+}
+
+/// R-OAUTH-03, R-GW-04, R-SEC-02: who asks, which server, where it goes; what the client says of itself stands apart.
+#[test]
+fn the_question_names_who_asks_and_where_the_key_goes() {
+    let html = connect(Language::English, Purpose::Connect, &Attempt::default());
+    assert!(html.contains("<h1>Connect Weather</h1>"));
+    assert!(html.contains(
+        "<p class=\"lead\"><strong><bdi>claude-desktop</bdi></strong> wants to use <strong><bdi>Weather server</bdi>\
+         </strong> for you. It needs your <bdi>Weather API key</bdi>.</p>"
+    ));
+    assert!(html.contains("<dt>Asked by</dt><dd>claude-desktop <span class=\"note\">a token of this machine</span></dd>"));
+    assert!(html.contains("<dt>Server</dt><dd>Weather server <span class=\"note\">weather-server</span></dd>"));
+    assert!(html.contains("<dt>Sent to</dt><dd>https://weather-mcp.example <span class=\"note\">only there</span></dd>"));
+    let claim = html.split("<aside class=\"claim\"").nth(1).unwrap().split("</aside>").next().unwrap();
+    assert!(claim.contains("not verified") && claim.contains("“Claude Desktop”"));
+    assert_eq!(html.matches("Claude Desktop").count(), 1, "the claim stands nowhere else");
+    assert!(html.contains("<button class=\"main\" name=\"action\" value=\"connect\">Connect</button>"));
+    assert!(html.contains("<button name=\"action\" value=\"decline\">Decline</button>"));
+}
+
+/// R-OAUTH-01: a masked field never comes back; what else was typed stays, with its fault beside it.
+#[test]
+fn after_a_fault_only_what_is_no_secret_stays() {
+    let html = connect(Language::English, Purpose::Connect, &wrong());
+    assert!(!html.contains("wk_secret"));
+    assert!(html.contains("value=\"blue &#34;team&#34;\""));
+    assert!(html.contains("<title>Error: Connect Weather · Usher</title>"));
+    assert!(html.contains("role=\"alert\" tabindex=\"-1\" autofocus"));
+    assert!(html.contains("<a href=\"#field-api_key\">Enter your API key.</a>"));
+    assert!(html.contains("aria-invalid=\"true\" aria-describedby=\"fault-api_key about-api_key\""));
+    let refused = connect(Language::Chinese, Purpose::Connect, &refused());
+    assert!(refused.contains("服务商拒绝了这个密钥（401）"));
+    assert!(!refused.contains("wk_secret"));
+}
+
+/// R-OAUTH-04: another client is allowed without typing the key again, and can be given another key.
+#[test]
+fn what_is_stored_can_be_allowed_without_typing() {
+    let html = connect(Language::English, Purpose::AllowClient, &Attempt::default());
+    assert!(html.contains("<h1>Allow claude-desktop to use Weather?</h1>"));
+    assert!(html.contains("<button class=\"main\" name=\"action\" value=\"allow\">Allow</button>"));
+    assert_eq!(html.matches("class=\"main\"").count(), 1, "one main action");
+    assert!(html.contains("<details>") && html.contains("name=\"api_key\""));
+    let moved = connect(Language::English, Purpose::AllowDestination, &Attempt::default());
+    assert!(moved.contains("<strong><bdi>https://weather-mcp.example</bdi></strong>"));
+}
+
+#[test]
+fn dump() {
+    for language in Language::ALL {
+        for (name, html) in gallery(language) {
+            let html = html.replace("/assets/", "assets/");
+            std::fs::write(format!("/tmp/usher/gallery/{name}.{}.html", language.code()), html).unwrap();
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Signing in to the local installation: a link that works once. Looking at it shows a button; the button uses it up.
+
+use std::time::Duration;
+
+use axum::{extract::rejection::BytesRejection, response::Response};
+use bytes::Bytes;
+use elicit::UserId;
+use http::StatusCode;
+use secrecy::{ExposeSecret as _, SecretString};
+use usher_store::{BROWSER_LIFETIME, StoreError};
+
+use super::{
+    form::{Posted, from_our_page},
+    page::{Action, Fact, Message, Page, Tone},
+    visitor::Visitor,
+};
+use crate::{
+    app::App,
+    identity::browser::{self, Cookie, Place, machine},
+};
+
+/// How long a sign-in link works.
+pub const LINK_LIVES: Duration = Duration::from_secs(10 * 60);
+
+/// What a person runs to get a link.
+const COMMAND: &str = "usher login";
+
+/// Makes a sign-in link for `user`: the full URL. It works once, for [`LINK_LIVES`].
+pub async fn link(app: &App, user: &UserId) -> Result<String, StoreError> {
+    let token = browser::new_token(&*app.random);
+    let now = app.clock.now();
+    app.store.create_login_link(&token, user, now + LINK_LIVES, now).await?;
+    Ok(app.config.public_url.join(&format!("/login?token={}", token.expose_secret())))
+}
+
+/// `GET /login`: asks whether it is the owner, or says how to get a link. Changes nothing, so that a preview of the link
+/// does not use it up.
+pub(crate) async fn ask(visitor: Visitor) -> Response {
+    let Some(token) = visitor.query("token").filter(|token| is_token(token)) else {
+        return match visitor.signed_in().await {
+            Ok(Some(_)) => visitor.go("/", []),
+            Ok(None) => visitor.show(StatusCode::OK, &need(visitor.page(None))),
+            Err(response) => response,
+        };
+    };
+    let page = visitor.page_at(&format!("/login?token={token}"), None);
+    visitor.show(StatusCode::OK, &is_this_you(page, token))
+}
+
+fn is_this_you(page: Page, token: &str) -> Message {
+    let words = page.words();
+    let machine = machine();
+    let sign_in = Action::Send {
+        to: "/login".to_owned(),
+        hidden: vec![("token", token.to_owned())],
+        label: words.text("login.sign_in"),
+        main: true,
+    };
+    Message::new(page, Tone::Plain, words.text("login.heading"))
+        .saying("login.lead", &[("machine", &machine)])
+        .saying("login.body", &[])
+        .fact(Fact::new(words.text("login.machine"), &machine))
+        .action(sign_in)
+}
+
+/// `POST /login`: uses the link up, begins a session and goes to where the person wanted to go.
+pub(crate) async fn sign_in(visitor: Visitor, body: Result<Bytes, BytesRejection>) -> Response {
+    if !from_our_page(&visitor.headers, visitor.app.config.public_url.origin()) {
+        return visitor.refused(None);
+    }
+    let Some(mut posted) = Posted::read(&visitor.headers, body) else {
+        return visitor.refused(None);
+    };
+    let token = posted.take_secret("token");
+    if !is_token(token.expose_secret()) {
+        return visitor.show(StatusCode::GONE, &used(visitor.page(None)));
+    }
+    match begin_session(&visitor, &token).await {
+        Ok(Some(session)) => {
+            let place = visitor.cookies.read(&visitor.headers, Cookie::Place).and_then(Place::parse);
+            let path = place.unwrap_or(Place::Portal).path();
+            let session = visitor.cookies.set(Cookie::Session, session.expose_secret());
+            visitor.go(&path, [session, visitor.cookies.clear(Cookie::Place)])
+        }
+        Ok(None) => visitor.show(StatusCode::GONE, &used(visitor.page(None))),
+        Err(error) => visitor.trouble(&error),
+    }
+}
+
+async fn begin_session(visitor: &Visitor, token: &SecretString) -> Result<Option<SecretString>, StoreError> {
+    let app = &visitor.app;
+    let now = app.clock.now();
+    let session = browser::new_token(&*app.random);
+    let Some(_user) = app.store.use_login_link(token, &session, now + BROWSER_LIFETIME, now).await? else {
+        return Ok(None);
+    };
+    // The session that this browser had before ends: a new sign-in is a new session.
+    if let Some(before) = browser::signed_in(app, &visitor.headers).await? {
+        app.store.delete_browser_session(before.token(), now).await?;
+    }
+    Ok(Some(session))
+}
+
+fn need(page: Page) -> Message {
+    let heading = page.words().text("login.need_heading");
+    Message::new(page, Tone::Plain, heading)
+        .saying("login.need", &[("machine", &machine())])
+        .command(COMMAND)
+        .saying("login.need_next", &[])
+}
+
+fn used(page: Page) -> Message {
+    let heading = page.words().text("login.used_heading");
+    Message::new(page, Tone::Warning, heading).saying("login.used", &[("machine", &machine())]).command(COMMAND)
+}
+
+/// Whether the text can be a token of ours: 43 base64url characters.
+fn is_token(text: &str) -> bool {
+    text.len() == 43 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use askama::Template as _;
+
+    use super::*;
+    use crate::pages::{language::Language, page::Page, words::Words};
+
+    fn page(language: Language, here: &str) -> Page {
+        Page::new(Words::of(language), "127.0.0.1:8420", here, None)
+    }
+
+    /// The pages of this file, for the gallery.
+    pub(crate) fn pages(language: Language) -> Vec<(&'static str, String)> {
+        vec![
+            ("login", is_this_you(page(language, "/login"), &"t".repeat(43)).render().unwrap()),
+            ("login-need", need(page(language, "/login")).render().unwrap()),
+            ("login-used", used(page(language, "/login")).render().unwrap()),
+        ]
+    }
+
+    /// R-URL-03, R-ID-02: looking at the link signs nobody in; the token goes on only in a form.
+    #[test]
+    fn the_page_names_the_machine_and_sends_the_token_by_post() {
+        let token = "t".repeat(43);
+        let html = is_this_you(page(Language::English, &format!("/login?token={token}")), &token).render().unwrap();
+        assert!(html.contains("<h1>Is this you?</h1>"));
+        assert!(html.contains("<form method=\"post\" action=\"/login\">"));
+        assert!(html.contains(&format!("<input type=\"hidden\" name=\"token\" value=\"{token}\">")));
+    }
+
+    #[test]
+    fn only_what_can_be_a_token_is_shown_as_one() {
+        assert!(is_token(&"t".repeat(43)));
+        for text in ["", "short", &"<".repeat(43), &"t".repeat(44)] {
+            assert!(!is_token(text), "{text}");
+        }
+    }
+}

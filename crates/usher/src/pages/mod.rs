@@ -1,0 +1,40 @@
+//! What a person sees in the browser. The paths here are the table of contents; each file holds one page.
+
+mod assets;
+mod connect;
+mod form;
+#[cfg(test)]
+mod gallery;
+mod headers;
+mod language;
+pub mod login;
+mod logout;
+mod page;
+mod portal;
+mod visitor;
+mod words;
+
+use std::sync::Arc;
+
+use axum::{Router, extract::DefaultBodyLimit, middleware, response::Response, routing::get, routing::post};
+
+use self::visitor::Visitor;
+use crate::app::App;
+
+/// The routes of all pages.
+pub fn router() -> Router<Arc<App>> {
+    Router::new()
+        .route("/", get(portal::connections::show))
+        .route("/connect/{interaction}", get(connect::show::show).post(connect::submit::submit))
+        .route("/connections/{provider}/disconnect", get(portal::disconnect::ask).post(portal::disconnect::disconnect))
+        .route("/login", get(login::ask).post(login::sign_in))
+        .route("/logout", post(logout::sign_out))
+        .route("/assets/{name}", get(assets::get))
+        .layer(DefaultBodyLimit::max(form::FORM_AT_MOST))
+        .layer(middleware::map_response(headers::protected))
+}
+
+/// The page for an address that leads nowhere: the router's fallback.
+pub(crate) async fn not_found(visitor: Visitor) -> Response {
+    visitor.missing(None)
+}

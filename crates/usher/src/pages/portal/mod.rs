@@ -1,0 +1,4 @@
+//! A person's own pages.
+
+pub(super) mod connections;
+pub(super) mod disconnect;

@@ -1,0 +1,156 @@
+//! One request of a browser: its language, its cookies, who is signed in; and the answers that every page gives.
+
+use std::{convert::Infallible, sync::Arc};
+
+use askama::Template;
+use axum::{
+    extract::FromRequestParts,
+    response::{Html as HtmlBody, IntoResponse as _, Response},
+};
+use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
+use url::form_urlencoded;
+use usher_store::StoreError;
+
+use super::{
+    headers,
+    language::Language,
+    page::{Message, Page, Tone},
+    words::Words,
+};
+use crate::{
+    app::App,
+    identity::browser::{self, Cookie, Cookies, Form, Place, SignedIn},
+};
+
+/// A request of a browser. An extractor that never fails.
+pub(crate) struct Visitor {
+    /// The running service.
+    pub(crate) app: Arc<App>,
+    /// The sentences in this person's language.
+    pub(crate) words: Words,
+    /// Our cookies.
+    pub(crate) cookies: Cookies,
+    /// The request's headers.
+    pub(crate) headers: HeaderMap,
+    path: String,
+    query: Vec<(String, String)>,
+    chosen: Option<Language>,
+}
+
+impl FromRequestParts<Arc<App>> for Visitor {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Infallible> {
+        let cookies = Cookies::new(&app.config.public_url, app.store.instance());
+        let query: Vec<_> =
+            form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()).into_owned().collect();
+        let asked = query.iter().find(|(name, _)| name == "lang").map(|(_, value)| value.as_str());
+        let chosen = asked.and_then(Language::of_tag);
+        let language = Language::choose(asked, cookies.read(&parts.headers, Cookie::Language), &parts.headers);
+        Ok(Self {
+            app: Arc::clone(app),
+            words: Words::of(language),
+            cookies,
+            headers: parts.headers.clone(),
+            path: parts.uri.path().to_owned(),
+            query,
+            chosen,
+        })
+    }
+}
+
+impl Visitor {
+    /// A parameter of the query.
+    pub(crate) fn query(&self, name: &str) -> Option<&str> {
+        self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Who is signed in, if somebody is; else the answer where the store cannot say.
+    pub(crate) async fn signed_in(&self) -> Result<Option<SignedIn>, Response> {
+        browser::signed_in(&self.app, &self.headers).await.map_err(|error| self.trouble(&error))
+    }
+
+    /// Who is signed in, or the way to sign in and back here.
+    pub(crate) async fn must_be_signed_in(&self, back: &Place) -> Result<SignedIn, Response> {
+        match self.signed_in().await? {
+            Some(person) => Ok(person),
+            None => Err(self.go("/login", [self.cookies.set(Cookie::Place, &back.path())])),
+        }
+    }
+
+    /// The frame of a page at this request's path.
+    pub(crate) fn page(&self, person: Option<&SignedIn>) -> Page {
+        self.page_at(&self.path, person)
+    }
+
+    /// The frame of a page whose language switch leads to `here`.
+    pub(crate) fn page_at(&self, here: &str, person: Option<&SignedIn>) -> Page {
+        let sign_out = person.map(|person| person.csrf(Form::SignOut));
+        Page::new(self.words, self.app.config.public_url.authority(), here, sign_out)
+    }
+
+    /// Answers with a page, and remembers the language if the person chose one.
+    pub(crate) fn show(&self, status: StatusCode, page: &impl Template) -> Response {
+        let mut response = match page.render() {
+            Ok(html) => (status, HtmlBody(html)).into_response(),
+            Err(error) => {
+                tracing::error!(%error, "a page could not be rendered");
+                StatusCode::INTERNAL_SERVER_ERROR.into_response()
+            }
+        };
+        headers::protect(response.headers_mut());
+        let cookie = self.chosen.and_then(|language| self.cookies.set(Cookie::Language, language.code()));
+        set_cookies(&mut response, [cookie]);
+        response
+    }
+
+    /// Sends the browser to a path of ours with a GET, setting cookies on the way.
+    pub(crate) fn go(&self, path: &str, cookies: impl IntoIterator<Item = Option<HeaderValue>>) -> Response {
+        let mut response = StatusCode::SEE_OTHER.into_response();
+        match HeaderValue::from_str(path) {
+            Ok(path) => drop(response.headers_mut().insert(header::LOCATION, path)),
+            Err(_) => *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR,
+        }
+        headers::protect(response.headers_mut());
+        set_cookies(&mut response, cookies);
+        response
+    }
+
+    /// The page for a request that is not what our forms send.
+    pub(crate) fn refused(&self, person: Option<&SignedIn>) -> Response {
+        let message = Message::new(self.page(person), Tone::Warning, self.words.text("refused.heading"))
+            .saying("refused.body", &[])
+            .saying("refused.next", &[]);
+        self.show(StatusCode::FORBIDDEN, &message)
+    }
+
+    /// The page for an address that leads nowhere.
+    pub(crate) fn missing(&self, person: Option<&SignedIn>) -> Response {
+        let message = Message::new(self.page(person), Tone::Plain, self.words.text("missing.heading"))
+            .saying("missing.body", &[])
+            .saying("missing.next", &[])
+            .go("/", "common.home");
+        self.show(StatusCode::NOT_FOUND, &message)
+    }
+
+    /// The page for a store that does not do what it should. The one place that logs it.
+    pub(crate) fn trouble(&self, error: &StoreError) -> Response {
+        tracing::error!(path = self.path, %error, "a page could not be served");
+        self.unavailable()
+    }
+
+    /// The page that says to try again.
+    pub(crate) fn unavailable(&self) -> Response {
+        let message = Message::new(self.page(None), Tone::Warning, self.words.text("trouble.heading"))
+            .saying("trouble.body", &[])
+            .saying("trouble.next", &[])
+            .go(&self.path, "trouble.again");
+        self.show(StatusCode::SERVICE_UNAVAILABLE, &message)
+    }
+}
+
+fn set_cookies(response: &mut Response, cookies: impl IntoIterator<Item = Option<HeaderValue>>) {
+    for cookie in cookies.into_iter().flatten() {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+}

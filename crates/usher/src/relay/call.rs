@@ -1,0 +1,131 @@
+//! One call of a client on its way: everything that is needed to decide, to ask, and to send it upstream, owned, so that it
+//! can wait in a task of its own.
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use bytes::Bytes;
+use elicit::{Era, Principal};
+use http::HeaderMap;
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+use usher_store::Session;
+
+use super::{ending::Ending, forward};
+use crate::{
+    app::App,
+    broker::{self, Decision, Missing},
+    config::Upstream,
+    credentials::Injection,
+};
+
+/// How often one call is sent upstream again after the person connected anew: a key that the provider's check accepts and
+/// the upstream refuses would otherwise go round for ever.
+const ATTEMPTS: u8 = 3;
+
+/// Who sent a request, where to, and what may be asked of them.
+#[derive(Clone)]
+pub(super) struct Caller {
+    pub(super) app: Arc<App>,
+    pub(super) principal: Principal,
+    /// Index into the configuration's upstreams.
+    pub(super) upstream: usize,
+    /// What the client calls itself.
+    pub(super) client_claim: Option<String>,
+    /// The headers that go upstream.
+    pub(super) headers: HeaderMap,
+    /// When the request arrived.
+    pub(super) arrived: Instant,
+    /// The legacy session; none in the modern era.
+    pub(super) session: Option<Arc<Session>>,
+}
+
+impl Caller {
+    /// The upstream that the client named.
+    pub(super) fn upstream(&self) -> &Upstream {
+        &self.app.config.upstreams[self.upstream]
+    }
+
+    /// The era that the client speaks.
+    pub(super) fn era(&self) -> Era {
+        if self.session.is_some() { Era::Legacy } else { Era::Modern }
+    }
+
+    /// The credentials that are there, for messages that never wait for one.
+    pub(super) async fn available(&self) -> Result<Injection, broker::DecideError> {
+        let call = broker::Call { principal: &self.principal, upstream: self.upstream(), method: "", subject: None };
+        match self.app.broker.decide(call).await? {
+            Decision::Go(injection) => Ok(injection),
+            // Only calls that name something can lack a credential.
+            Decision::Ask(_) => Ok(Injection::default()),
+        }
+    }
+
+    /// Until when a call may be held.
+    pub(super) fn held_until(&self) -> Instant {
+        self.arrived + self.upstream().hold
+    }
+}
+
+/// A request with an id.
+#[derive(Clone)]
+pub(super) struct Call {
+    pub(super) caller: Caller,
+    pub(super) id: Box<RawValue>,
+    pub(super) method: String,
+    /// The tool's or prompt's name, or the resource's URI.
+    pub(super) subject: Option<String>,
+    /// The caller's progress token.
+    pub(super) progress_token: Option<Box<RawValue>>,
+    /// What goes upstream.
+    pub(super) body: Bytes,
+    /// Modern calls only: what to seal into the state of an upstream's question.
+    pub(super) screen: super::screen::Screen,
+}
+
+/// What came of trying.
+pub(super) enum Attempt {
+    /// The upstream's answer, or an error.
+    Done(Response),
+    /// A person must be asked first.
+    Ask(Vec<Missing>),
+}
+
+impl Call {
+    /// Sends the call upstream if nothing is missing. A credential that the upstream rejects is marked, and then missing.
+    pub(super) async fn attempt(&self) -> Attempt {
+        let app = &self.caller.app;
+        let call = broker::Call {
+            principal: &self.caller.principal,
+            upstream: self.caller.upstream(),
+            method: &self.method,
+            subject: self.subject.as_deref(),
+        };
+        for _ in 0..ATTEMPTS {
+            let injection = match app.broker.decide(call).await {
+                Ok(Decision::Go(injection)) => injection,
+                Ok(Decision::Ask(missing)) => return Attempt::Ask(missing),
+                Err(error) => return Attempt::Done(self.end(&Ending::from(error))),
+            };
+            match forward::call(self, &injection).await {
+                forward::Forwarded::Response(response) => {
+                    for used in injection.used() {
+                        app.broker.credentials.note_use(&self.caller.principal.user, &used.provider);
+                    }
+                    return Attempt::Done(response);
+                }
+                forward::Forwarded::Rejected => {
+                    if let Err(error) = app.broker.rejected(&self.caller.principal, injection.used()).await {
+                        return Attempt::Done(self.end(&Ending::Store(error)));
+                    }
+                }
+            }
+        }
+        Attempt::Done(self.end(&Ending::StillRejected))
+    }
+
+    /// The response that ends the call without the upstream.
+    pub(super) fn end(&self, ending: &Ending) -> Response {
+        ending.response(self)
+    }
+}

@@ -1,0 +1,123 @@
+//! Puts a message upstream, and brings back what it answers.
+
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+
+use super::{
+    call::{Call, Caller},
+    ending::Ending,
+    reply,
+    screen::{self, Screened},
+    upstream::http::{self as wire, UpstreamError},
+};
+use crate::{
+    credentials::Injection,
+    mcp::{
+        envelope::Message,
+        headers::{self, is_type},
+    },
+};
+
+/// What came back.
+pub(super) enum Forwarded {
+    /// An answer for the client.
+    Response(Response),
+    /// The upstream refused the injected credential.
+    Rejected,
+}
+
+/// Sends one HTTP request to the caller's upstream, with its session and the injected credentials.
+pub(super) async fn send(
+    caller: &Caller,
+    injection: &Injection,
+    method: Method,
+    body: Bytes,
+) -> Result<reqwest::Response, UpstreamError> {
+    let mut headers = caller.headers.clone();
+    if let Some(id) = caller.session.as_ref().and_then(|session| session.upstream_session.as_deref())
+        && let Ok(value) = HeaderValue::from_str(id)
+    {
+        headers.insert(headers::SESSION_ID, value);
+    }
+    injection.apply(&mut headers);
+    wire::send(&caller.app.egress, caller.upstream(), method, headers, body).await
+}
+
+/// Whether the upstream refused what we injected.
+pub(super) fn rejects(caller: &Caller, injection: &Injection, status: StatusCode) -> bool {
+    !injection.used().is_empty() && caller.upstream().reject.contains(&status.as_u16())
+}
+
+/// Sends a call and takes the answer as the client's era has it.
+pub(super) async fn call(call: &Call, injection: &Injection) -> Forwarded {
+    let caller = &call.caller;
+    let response = match send(caller, injection, Method::POST, call.body.clone()).await {
+        Ok(response) => response,
+        Err(error) => return Forwarded::Response(call.end(&Ending::Upstream(error))),
+    };
+    if rejects(caller, injection, response.status()) {
+        return Forwarded::Rejected;
+    }
+    Forwarded::Response(match answer(call, response).await {
+        Ok(response) => response,
+        Err(error) => call.end(&Ending::Upstream(error)),
+    })
+}
+
+async fn answer(call: &Call, response: reqwest::Response) -> Result<Response, UpstreamError> {
+    let caller = &call.caller;
+    let (upstream, status) = (caller.upstream(), response.status());
+    let garbage = |what: String| UpstreamError::Garbage { name: upstream.name.clone(), what };
+    if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+        return Err(UpstreamError::Refused { name: upstream.name.clone(), status: status.as_u16() });
+    }
+    if status == StatusCode::NOT_FOUND && session_is_over(caller, &response).await {
+        return Ok(reply::error(StatusCode::NOT_FOUND, Some(&call.id), elicit::codes::INVALID_REQUEST, SESSION_OVER));
+    }
+    let kind = response.headers().get(header::CONTENT_TYPE).cloned();
+    if status.is_success() && is_type(kind.as_ref(), "text/event-stream") {
+        return Ok(reply::events(screen::stream(call.clone(), response)));
+    }
+    let passed_on = headers::returned(response.headers());
+    if !is_type(kind.as_ref(), "application/json") {
+        if status.is_client_error() {
+            // A client that looks for the upstream's era needs to see the status.
+            let text = garbage(format!("HTTP {}", status.as_u16())).to_string();
+            return Ok(reply::error(status, Some(&call.id), elicit::codes::INTERNAL_ERROR, &text));
+        }
+        return Err(garbage(format!("HTTP {}", status.as_u16())));
+    }
+    let body = wire::read(upstream, response).await?;
+    let Ok(message @ Message::Response { .. }) = Message::parse(&body) else {
+        return if status.is_client_error() {
+            Ok(pass(status, passed_on, body))
+        } else {
+            Err(garbage("JSON, but no JSON-RPC response".to_owned()))
+        };
+    };
+    Ok(match call.screen.message(call, &message) {
+        Screened::Pass => pass(status, passed_on, body),
+        Screened::Replace { status, text } => reply::json(status, text),
+        Screened::Drop => return Err(garbage("an answer that this protocol version does not know".to_owned())),
+    })
+}
+
+fn pass(status: StatusCode, headers: HeaderMap, body: Bytes) -> Response {
+    (status, headers, body).into_response()
+}
+
+/// What a client is told whose session is not known (any more); it starts a new one.
+pub(super) const SESSION_OVER: &str = "the session is over: start a new one with initialize";
+
+/// Ends our session where the upstream has ended its own.
+pub(super) async fn session_is_over(caller: &Caller, response: &reqwest::Response) -> bool {
+    let Some(session) = &caller.session else { return false };
+    if session.upstream_session.is_none() || response.status() != StatusCode::NOT_FOUND {
+        return false;
+    }
+    if let Err(error) = caller.app.relay.sessions.end(&session.key).await {
+        tracing::warn!(session = %session.key, %error, "a session that the upstream ended is still stored");
+    }
+    true
+}

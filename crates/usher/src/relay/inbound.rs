@@ -1,0 +1,177 @@
+//! The MCP endpoint `/mcp/{upstream}`: who calls, which upstream, which era; then on to that era.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    body::Body,
+    extract::{Path, State},
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use elicit::{Era, Principal, Revision, codes, unsupported_version};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use tokio::time::Instant;
+
+use super::{call::Caller, legacy, listen, modern, reply};
+use crate::{
+    app::App,
+    identity::tokens::local_user,
+    mcp::{
+        envelope::{EnvelopeError, Message, text_of},
+        headers::{self, is_type},
+        params::is_modern,
+    },
+};
+
+/// The largest message that is taken from a client, in bytes.
+pub const BODY_LIMIT: usize = 4 * 1024 * 1024;
+
+/// How long a client may take to send a message.
+const BODY_DEADLINE: Duration = Duration::from_secs(30);
+
+/// POST, GET and DELETE on the MCP endpoint.
+pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, request: Request<Body>) -> Response {
+    let arrived = Instant::now();
+    let (parts, body) = request.into_parts();
+    let Some(principal) = authenticate(&app, &parts.headers) else { return unauthorized() };
+    let Some(upstream) = app.config.upstreams.iter().position(|upstream| upstream.name == name) else {
+        return reply::error(StatusCode::NOT_FOUND, None, codes::INVALID_REQUEST, "there is no server of this name here");
+    };
+    let caller = Caller {
+        app,
+        principal,
+        upstream,
+        client_claim: None,
+        headers: headers::forwarded(&parts.headers),
+        arrived,
+        session: None,
+    };
+    match parts.method {
+        Method::POST => post(caller, &parts.headers, body).await,
+        Method::GET => match legacy_session(caller, &parts.headers).await {
+            Ok(caller) => listen::open(caller, &parts.headers).await,
+            Err(response) => response,
+        },
+        Method::DELETE => match legacy_session(caller, &parts.headers).await {
+            Ok(caller) => legacy::delete(&caller).await,
+            Err(response) => response,
+        },
+        _ => not_allowed("GET, POST, DELETE"),
+    }
+}
+
+/// The verified client and its user, from the bearer token alone (R-ID-02).
+fn authenticate(app: &App, headers: &HeaderMap) -> Option<Principal> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return None;
+    }
+    Some(Principal { user: local_user(), client: app.tokens.verify(token.trim())? })
+}
+
+fn unauthorized() -> Response {
+    let mut response = reply::error(
+        StatusCode::UNAUTHORIZED,
+        None,
+        codes::INVALID_REQUEST,
+        "a bearer token of this Usher is needed: see the host configuration that `usher serve` prints",
+    );
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"usher\""));
+    response
+}
+
+fn not_allowed(allow: &'static str) -> Response {
+    (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, HeaderValue::from_static(allow))]).into_response()
+}
+
+async fn post(caller: Caller, headers: &HeaderMap, body: Body) -> Response {
+    if !is_type(headers.get(header::CONTENT_TYPE), "application/json") {
+        return reply::error(StatusCode::UNSUPPORTED_MEDIA_TYPE, None, codes::INVALID_REQUEST, "the content type must be application/json");
+    }
+    let body = match read(body).await {
+        Ok(body) => body,
+        Err(response) => return response,
+    };
+    let era = match Message::parse(&body) {
+        Ok(message) => match era_of(headers, &message) {
+            Ok(era) => era,
+            Err(version) => return reply::error_value(StatusCode::BAD_REQUEST, message.id(), &unsupported_version(&version)),
+        },
+        Err(error) => {
+            let code = if error == EnvelopeError::NotJson { codes::PARSE_ERROR } else { codes::INVALID_REQUEST };
+            return reply::error(StatusCode::BAD_REQUEST, None, code, &error.to_string());
+        }
+    };
+    match era {
+        Era::Modern => modern::post(caller, headers, body).await,
+        Era::Legacy => legacy::post(caller, headers, body).await,
+    }
+}
+
+async fn read(body: Body) -> Result<Bytes, Response> {
+    match tokio::time::timeout(BODY_DEADLINE, Limited::new(body, BODY_LIMIT).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            let text = format!("the message is over {BODY_LIMIT} bytes");
+            Err(reply::error(StatusCode::PAYLOAD_TOO_LARGE, None, codes::INVALID_REQUEST, &text))
+        }
+        Ok(Err(_)) => Err(reply::error(StatusCode::BAD_REQUEST, None, codes::PARSE_ERROR, "the body broke off")),
+        Err(_) => Err(reply::error(StatusCode::REQUEST_TIMEOUT, None, codes::PARSE_ERROR, "the body did not come in time")),
+    }
+}
+
+/// Which era a message belongs to; an error is a version that nobody knows.
+///
+/// A message that carries the modern mark in `_meta`, or names a modern version in its header, is modern, whatever else it
+/// carries (a session id is ignored there). Everything else is legacy.
+fn era_of(headers: &HeaderMap, message: &Message<'_>) -> Result<Era, String> {
+    let named = headers.get(headers::PROTOCOL_VERSION).and_then(|value| value.to_str().ok());
+    let params = match message {
+        Message::Request { params, .. } | Message::Notification { params, .. } => *params,
+        Message::Response { .. } => None,
+    };
+    if is_modern(params) {
+        return Ok(Era::Modern);
+    }
+    match named {
+        None => Ok(Era::Legacy),
+        Some(version) => match Revision::parse(version) {
+            Some(revision) => Ok(revision.era()),
+            // `initialize` negotiates its version in the body, so a header that comes with it decides nothing.
+            None if matches!(message, Message::Request { method, .. } if method == "initialize") => Ok(Era::Legacy),
+            None => Err(version.to_owned()),
+        },
+    }
+}
+
+/// Finds the session that a legacy message names.
+pub(super) async fn legacy_session(mut caller: Caller, headers: &HeaderMap) -> Result<Caller, Response> {
+    if headers.get(headers::PROTOCOL_VERSION).and_then(|value| value.to_str().ok()).and_then(Revision::parse).is_some_and(|revision| revision.era() == Era::Modern) {
+        return Err(not_allowed("POST"));
+    }
+    if !headers.contains_key(headers::SESSION_ID) {
+        let text = "this message needs an Mcp-Session-Id header: start a session with initialize";
+        return Err(reply::error(StatusCode::BAD_REQUEST, None, codes::INVALID_REQUEST, text));
+    }
+    let app = Arc::clone(&caller.app);
+    let name = &app.config.upstreams[caller.upstream].name;
+    match app.relay.sessions.named(headers, &caller.principal, name, app.clock.now()).await {
+        Ok(Some(session)) => {
+            caller.client_claim.clone_from(&session.client_claim);
+            caller.session = Some(session);
+            Ok(caller)
+        }
+        Ok(None) => Err(reply::error(StatusCode::NOT_FOUND, None, codes::INVALID_REQUEST, super::forward::SESSION_OVER)),
+        Err(error) => {
+            tracing::error!(%error, "a session cannot be looked up");
+            Err(reply::error(StatusCode::SERVICE_UNAVAILABLE, None, codes::INTERNAL_ERROR, "Usher cannot reach its store at the moment"))
+        }
+    }
+}
+
+/// The JSON-RPC id as text, for logs.
+pub(super) fn id_text(id: &serde_json::value::RawValue) -> String {
+    text_of(id).map_or_else(|| id.get().to_owned(), std::borrow::Cow::into_owned)
+}

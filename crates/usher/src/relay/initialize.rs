@@ -1,0 +1,120 @@
+//! `initialize`: opens a session upstream and wraps it into one of ours, bound to the principal.
+
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use elicit::{Revision, codes};
+use http::{HeaderValue, Method, StatusCode, header};
+use serde_json::value::RawValue;
+use usher_store::{NewSession, SessionId};
+
+use super::{
+    call::Caller,
+    forward, reply,
+    sessions::IDLE,
+    upstream::http::{self as wire, UpstreamError},
+};
+use crate::mcp::{
+    envelope::Message,
+    headers::{self, is_type},
+    params::{InitializeParams, negotiated_revision},
+    sse::Events,
+};
+
+/// Handles one `initialize`. It never waits for a credential; one that is there is injected (R-GW-06).
+pub(super) async fn start(caller: Caller, id: &RawValue, params: Option<&RawValue>, body: Bytes) -> Response {
+    let read = match InitializeParams::parse(params) {
+        Ok(read) => read,
+        Err(error) => return reply::error(StatusCode::OK, Some(id), codes::INVALID_PARAMS, &error.to_string()),
+    };
+    let injection = match caller.available().await {
+        Ok(injection) => injection,
+        Err(error) => {
+            tracing::error!(%error, "a session cannot be started");
+            return reply::error(StatusCode::OK, Some(id), codes::INTERNAL_ERROR, "Usher cannot reach its store at the moment");
+        }
+    };
+    let answered = match forward::send(&caller, &injection, Method::POST, body).await {
+        Ok(response) => answer(&caller, response).await,
+        Err(error) => Err(error),
+    };
+    let (upstream_session, answer) = match answered {
+        Ok(answered) => answered,
+        Err(error) => return reply::error(StatusCode::OK, Some(id), codes::INTERNAL_ERROR, &error.to_string()),
+    };
+    let Some(revision) = answer.revision else {
+        // An error of the upstream, or a version that is no version: the client's to judge, and no session.
+        return answer.response();
+    };
+    let session = SessionId::new(&*caller.app.random);
+    let now = caller.app.clock.now();
+    let new = NewSession {
+        id: session.clone(),
+        upstream: caller.upstream().name.clone(),
+        upstream_session,
+        principal: caller.principal.clone(),
+        revision,
+        capabilities: read.capabilities.as_str().to_owned(),
+        client_claim: read.client_claim,
+        initialize: params.map_or_else(|| "{}".to_owned(), |params| params.get().to_owned()),
+        expires_at: now + IDLE,
+    };
+    if let Err(error) = caller.app.store.create_session(new, now).await {
+        tracing::error!(%error, "a session cannot be stored");
+        return reply::error(StatusCode::OK, Some(id), codes::INTERNAL_ERROR, "Usher cannot reach its store at the moment");
+    }
+    tracing::info!(upstream = caller.upstream().name, client = %caller.principal.client, session = %session.key(), revision = revision.as_str(), "session started");
+    let mut response = answer.response();
+    if let Ok(value) = HeaderValue::from_str(session.as_str()) {
+        response.headers_mut().insert(headers::SESSION_ID, value);
+    }
+    response
+}
+
+/// The upstream's whole answer, as it came.
+struct Answer {
+    kind: HeaderValue,
+    body: Bytes,
+    revision: Option<Revision>,
+    status: StatusCode,
+}
+
+impl Answer {
+    fn response(self) -> Response {
+        (self.status, [(header::CONTENT_TYPE, self.kind)], self.body).into_response()
+    }
+}
+
+async fn answer(caller: &Caller, response: reqwest::Response) -> Result<(Option<String>, Answer), UpstreamError> {
+    let upstream = caller.upstream();
+    let status = response.status();
+    let session = response.headers().get(headers::SESSION_ID).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let kind = response.headers().get(header::CONTENT_TYPE).cloned();
+    let garbage = || UpstreamError::Garbage { name: upstream.name.clone(), what: format!("HTTP {}", status.as_u16()) };
+    if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+        return Err(UpstreamError::Refused { name: upstream.name.clone(), status: status.as_u16() });
+    }
+    let Some(kind) = kind.filter(|kind| is_type(Some(kind), "application/json") || is_type(Some(kind), "text/event-stream")) else {
+        return Err(garbage());
+    };
+    let body = wire::read(upstream, response).await?;
+    let revision = if is_type(Some(&kind), "text/event-stream") {
+        let mut events = Events::default();
+        if events.push(&body).is_err() {
+            return Err(UpstreamError::TooLarge(upstream.name.clone()));
+        }
+        std::iter::from_fn(|| events.next_event()).find_map(|event| revision_in(event.data()?.as_bytes()))
+    } else {
+        revision_in(&body)
+    };
+    if revision.is_none() && !matches!(Message::parse(&body), Ok(Message::Response { .. })) {
+        return Err(garbage());
+    }
+    Ok((session, Answer { kind, body, revision, status }))
+}
+
+fn revision_in(message: &[u8]) -> Option<Revision> {
+    match Message::parse(message) {
+        Ok(Message::Response { outcome: Ok(result), .. }) => negotiated_revision(result),
+        _ => None,
+    }
+}

@@ -1,0 +1,135 @@
+//! The legacy era (2025-06-18, 2025-11-25): sessions, and questions as requests to the client.
+
+use std::sync::Arc;
+
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use elicit::codes;
+use http::{HeaderMap, Method, StatusCode};
+use serde_json::value::RawValue;
+
+use super::{
+    answers::Answers,
+    ask_legacy, ask_modern,
+    call::{Attempt, Call, Caller},
+    forward, inbound, initialize, reply,
+    screen::{Screen, cancelled_id},
+};
+use crate::mcp::{
+    envelope::Message,
+    headers::accepts_events,
+    params::{Params, progress_token},
+};
+
+/// One POST of a legacy client.
+pub(super) async fn post(caller: Caller, headers: &HeaderMap, body: Bytes) -> Response {
+    // The body was read as a message before; it is borrowed anew here, since it is owned.
+    let Ok(message) = Message::parse(&body) else {
+        return reply::error(StatusCode::BAD_REQUEST, None, codes::INVALID_REQUEST, "no JSON-RPC message");
+    };
+    if let Message::Request { id, method, params } = &message
+        && method == "initialize"
+    {
+        return initialize::start(caller, id, *params, body.clone()).await;
+    }
+    let caller = match inbound::legacy_session(caller, headers).await {
+        Ok(caller) => caller,
+        Err(response) => return response,
+    };
+    match message {
+        Message::Request { id, method, params } => request(caller, headers, id, &method, params, body.clone()).await,
+        Message::Notification { method, params } => {
+            if method == "notifications/cancelled" && cancels_here(&caller, params) {
+                return reply::accepted();
+            }
+            pass(&caller, body.clone()).await
+        }
+        Message::Response { id, outcome } => {
+            let Some(session) = &caller.session else { return reply::accepted() };
+            if caller.app.relay.answers.deliver(&session.key, id, outcome) || Answers::is_ours(id) {
+                return reply::accepted();
+            }
+            pass(&caller, body.clone()).await
+        }
+    }
+}
+
+/// Whether a cancellation was for a call that is held here, and so never reached the upstream.
+fn cancels_here(caller: &Caller, params: Option<&RawValue>) -> bool {
+    match (&caller.session, cancelled_id(params)) {
+        (Some(session), Some(id)) => caller.app.relay.answers.cancel(&session.key, &id),
+        _ => false,
+    }
+}
+
+async fn request(
+    caller: Caller,
+    headers: &HeaderMap,
+    id: &RawValue,
+    method: &str,
+    params: Option<&RawValue>,
+    body: Bytes,
+) -> Response {
+    let read = Params::parse(params).and_then(|params| Ok((params.subject(method)?.map(|subject| subject.into_owned()), params)));
+    let (subject, params) = match read {
+        Ok(read) => read,
+        Err(error) => return reply::error(StatusCode::OK, Some(id), codes::INVALID_PARAMS, &error.to_string()),
+    };
+    let Some(session) = caller.session.clone() else {
+        return reply::error(StatusCode::NOT_FOUND, Some(id), codes::INVALID_REQUEST, forward::SESSION_OVER);
+    };
+    let call = Call {
+        id: id.to_owned(),
+        method: method.to_owned(),
+        subject,
+        progress_token: progress_token(params.meta).map(ToOwned::to_owned),
+        body,
+        screen: Screen { revision: session.revision, capabilities: Arc::new(session.capabilities.clone()) },
+        caller,
+    };
+    match call.attempt().await {
+        Attempt::Done(response) => response,
+        Attempt::Ask(missing) if call.screen.modes().url => ask_legacy::ask(call, session, missing, accepts_events(headers)).await,
+        Attempt::Ask(missing) => ask_modern::point_to_portal(&call, &missing).await,
+    }
+}
+
+/// A notification or a response goes upstream as it is.
+async fn pass(caller: &Caller, body: Bytes) -> Response {
+    let injection = match caller.available().await {
+        Ok(injection) => injection,
+        Err(error) => {
+            tracing::error!(%error, "a message was not passed on");
+            return reply::error(StatusCode::SERVICE_UNAVAILABLE, None, codes::INTERNAL_ERROR, "Usher cannot reach its store");
+        }
+    };
+    match forward::send(caller, &injection, Method::POST, body).await {
+        Ok(response) if response.status().is_success() => reply::accepted(),
+        Ok(response) if forward::session_is_over(caller, &response).await => {
+            reply::error(StatusCode::NOT_FOUND, None, codes::INVALID_REQUEST, forward::SESSION_OVER)
+        }
+        Ok(response) => reply::error(
+            StatusCode::BAD_REQUEST,
+            None,
+            codes::INTERNAL_ERROR,
+            &format!("the server {} did not take the message (HTTP {})", caller.upstream().name, response.status().as_u16()),
+        ),
+        Err(error) => reply::error(StatusCode::BAD_GATEWAY, None, codes::INTERNAL_ERROR, &error.to_string()),
+    }
+}
+
+/// DELETE: the client ends its session, here and upstream.
+pub(super) async fn delete(caller: &Caller) -> Response {
+    let Some(session) = &caller.session else { return StatusCode::NOT_FOUND.into_response() };
+    if let Err(error) = caller.app.relay.sessions.end(&session.key).await {
+        tracing::error!(%error, "a session cannot be ended");
+        return reply::error(StatusCode::SERVICE_UNAVAILABLE, None, codes::INTERNAL_ERROR, "Usher cannot reach its store at the moment");
+    }
+    if session.upstream_session.is_some()
+        && let Ok(injection) = caller.available().await
+        && let Err(error) = forward::send(caller, &injection, Method::DELETE, Bytes::new()).await
+    {
+        tracing::info!(upstream = caller.upstream().name, %error, "the upstream was not told that a session ended");
+    }
+    StatusCode::OK.into_response()
+}

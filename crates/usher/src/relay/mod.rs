@@ -1,0 +1,64 @@
+//! The MCP data plane: takes what clients send, lets the broker decide, and puts it upstream or asks. Knows no HTML.
+
+mod answers;
+mod ask_legacy;
+mod ask_modern;
+mod call;
+mod ending;
+mod forward;
+mod held;
+pub mod inbound;
+mod initialize;
+mod legacy;
+mod listen;
+mod modern;
+mod notices;
+mod reply;
+mod rounds;
+mod screen;
+mod sessions;
+mod streams;
+mod upstream;
+
+use std::{sync::Arc, time::Duration};
+
+use elicit::StateKeys;
+use usher_store::Store;
+
+pub use self::notices::deliver;
+use self::{answers::Answers, sessions::Sessions, streams::Streams};
+
+/// What the data plane keeps in memory on this replica.
+pub struct Relay {
+    pub(crate) state_keys: Arc<StateKeys>,
+    pub(crate) sessions: Sessions,
+    pub(crate) answers: Answers,
+    pub(crate) streams: Streams,
+    pub(crate) keep_alive: Duration,
+}
+
+/// How often a silent stream gets a comment, so that nothing in between closes it as idle.
+pub const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
+
+impl Relay {
+    /// An idle data plane.
+    pub fn new(state_keys: Arc<StateKeys>, store: Store) -> Self {
+        Self {
+            state_keys,
+            sessions: Sessions::new(store),
+            answers: Answers::default(),
+            streams: Streams::default(),
+            keep_alive: KEEP_ALIVE_EVERY,
+        }
+    }
+
+    /// Drops what is kept of a session, after it changed or ended.
+    pub fn forget_session(&self, key: &usher_store::SessionKey) {
+        self.sessions.forget(key);
+    }
+
+    /// Drops what is kept of all sessions, after contact to the store was lost.
+    pub fn forget_sessions(&self) {
+        self.sessions.forget_all();
+    }
+}

@@ -1,0 +1,139 @@
+//! The modern era (2026-07-28): one POST a message, no sessions, questions in rounds.
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use bytes::Bytes;
+use elicit::{Action, Era, Revision, STATE_REJECTED, codes, unsupported_version};
+use http::{HeaderMap, Method, StatusCode};
+use serde_json::value::RawValue;
+
+use super::{
+    ask_modern,
+    call::{Attempt, Call, Caller},
+    ending::{Ending, title},
+    forward, held, reply,
+    rounds::{self, Round},
+    screen::Screen,
+};
+use crate::mcp::{
+    envelope::Message,
+    headers::{self, accepts_events},
+    params::{ASKING_METHODS, ModernMeta, Params, progress_token},
+};
+
+/// One POST of a modern client.
+pub(super) async fn post(mut caller: Caller, inbound: &HeaderMap, body: Bytes) -> Response {
+    // The body was read as a message before; it is borrowed anew here, since it is owned.
+    let (id, method, raw_params) = match Message::parse(&body) {
+        Ok(Message::Request { id, method, params }) => (id, method, params),
+        Ok(Message::Notification { .. }) => return notification(&caller, body).await,
+        _ => return reply::error(StatusCode::BAD_REQUEST, None, codes::INVALID_REQUEST, "a client of this protocol version sends no responses"),
+    };
+    let read = Params::parse(raw_params).and_then(|params| Ok((ModernMeta::parse(params.meta)?, params.subject(&method)?, params)));
+    let (meta, subject, params) = match read {
+        Ok(read) => read,
+        Err(error) => return reply::error(StatusCode::BAD_REQUEST, Some(id), codes::INVALID_PARAMS, &error.to_string()),
+    };
+    if let Err(mismatch) = headers::check_mirrored(inbound, &meta.version, &method, subject.as_deref()) {
+        return reply::error(StatusCode::BAD_REQUEST, Some(id), codes::HEADER_MISMATCH, &mismatch.to_string());
+    }
+    let Some(revision) = Revision::parse(&meta.version).filter(|revision| revision.era() == Era::Modern) else {
+        return reply::error_value(StatusCode::BAD_REQUEST, Some(id), &unsupported_version(&meta.version));
+    };
+    caller.client_claim = meta.client_claim;
+    let call = Call {
+        id: id.to_owned(),
+        method: method.to_string(),
+        subject: subject.map(|subject| subject.into_owned()),
+        progress_token: progress_token(params.meta).map(ToOwned::to_owned),
+        body: body.clone(),
+        screen: Screen { revision, capabilities: Arc::new(meta.capabilities) },
+        caller,
+    };
+    if call.method == "subscriptions/listen" {
+        return super::listen::subscribe(call).await;
+    }
+    if !ASKING_METHODS.contains(&call.method.as_str()) {
+        return finish(&call, &Round::default()).await;
+    }
+    match rounds::open(&call.caller, &call.method, raw_params, &params) {
+        Ok(None) => finish(&call, &Round { carried: params.input_responses.map(ToOwned::to_owned), ..Round::default() }).await,
+        Ok(Some(round)) => retry(call, round, params.input_responses, accepts_events(inbound)).await,
+        Err(error) => {
+            tracing::warn!(upstream = call.caller.upstream().name, client = %call.caller.principal.client, reason = %error, "request state refused");
+            reply::error(StatusCode::BAD_REQUEST, Some(&call.id), codes::INVALID_PARAMS, STATE_REJECTED)
+        }
+    }
+}
+
+/// Sends the call upstream, or asks.
+async fn finish(call: &Call, round: &Round) -> Response {
+    match call.attempt().await {
+        Attempt::Done(response) => response,
+        Attempt::Ask(missing) => ask_modern::ask(call, &missing, round).await,
+    }
+}
+
+/// A retry: the answers to our questions are taken out, and the rest goes upstream once nothing is missing.
+async fn retry(mut call: Call, round: Round, responses: Option<&RawValue>, accepts_events: bool) -> Response {
+    let taken = rounds::take(round, responses);
+    if let Some((ours, action)) = taken.refused {
+        let provider = title(&call, &ours.provider);
+        if action == Action::Cancel {
+            return call.end(&Ending::Dismissed { provider });
+        }
+        if let Some(id) = ours.id()
+            && let Err(error) = call.caller.app.broker.declined_by_client(&id).await
+        {
+            return call.end(&Ending::Store(error));
+        }
+        return call.end(&Ending::Declined { provider });
+    }
+    let Some(body) = rounds::for_upstream(&call.body, taken.round.upstream_state.as_deref(), taken.rest.as_deref()) else {
+        return reply::error(StatusCode::BAD_REQUEST, Some(&call.id), codes::INVALID_PARAMS, "the params of the call cannot be read");
+    };
+    call.body = Bytes::from(body);
+    let round = Round { carried: taken.rest, ..taken.round };
+    let missing = match call.attempt().await {
+        Attempt::Done(response) => return response,
+        Attempt::Ask(missing) => missing,
+    };
+    let accepted = missing.iter().all(|one| round.ours.iter().any(|ours| ours.accepted && ours.provider == one.provider));
+    if !accepted || !call.screen.modes().url {
+        return ask_modern::ask(&call, &missing, &round).await;
+    }
+    if !accepts_events {
+        return ask_modern::settle(&call, &missing, &round).await;
+    }
+    let (mut held, response) = held::open(call.caller.app.relay.keep_alive, call.progress_token.clone());
+    tokio::spawn(async move {
+        let what = format!("Waiting for you to connect {}", title(&call, &missing[0].provider));
+        // A client that has left needs no answer, and nothing goes upstream for it.
+        if let Ok(response) = held.during(&what, ask_modern::settle(&call, &missing, &round)).await {
+            held.finish(response).await;
+        }
+    });
+    response
+}
+
+/// A notification goes upstream as it is.
+async fn notification(caller: &Caller, body: Bytes) -> Response {
+    let injection = match caller.available().await {
+        Ok(injection) => injection,
+        Err(error) => {
+            tracing::error!(%error, "a notification was not passed on");
+            return reply::error(StatusCode::SERVICE_UNAVAILABLE, None, codes::INTERNAL_ERROR, "Usher cannot reach its store");
+        }
+    };
+    match forward::send(caller, &injection, Method::POST, body).await {
+        Ok(response) if response.status().is_success() => reply::accepted(),
+        Ok(response) => reply::error(
+            StatusCode::BAD_REQUEST,
+            None,
+            codes::INTERNAL_ERROR,
+            &format!("the server {} did not take the notification (HTTP {})", caller.upstream().name, response.status().as_u16()),
+        ),
+        Err(error) => reply::error(StatusCode::BAD_GATEWAY, None, codes::INTERNAL_ERROR, &error.to_string()),
+    }
+}

@@ -1,0 +1,228 @@
+//! What an upstream sends, looked at before a client gets it: a question in a mode that the client did not declare does not
+//! reach it (R-CAP-03), nor does a message that its era does not have (R-ERR-03). Everything else passes as it came.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::body::Body;
+use bytes::Bytes;
+use elicit::{ClientCapabilities, Era, InputRequired, Modes, RawObject, Revision, codes, missing_capability, mode_of};
+use futures_util::stream;
+use http::{Method, StatusCode};
+use serde_json::value::RawValue;
+
+use super::{
+    call::{Call, Caller},
+    forward, rounds,
+};
+use crate::{
+    credentials::Injection,
+    mcp::{
+        envelope::{Message, error_object, error_text, result_text, text_of},
+        params::ASKING_METHODS,
+        sse::{Event, Events, message_event},
+    },
+};
+
+/// How long the stream of a call may be silent. Progress, comments and everything else count as life.
+const SILENT_AT_MOST: Duration = Duration::from_secs(10 * 60);
+
+/// What a client may get.
+#[derive(Clone)]
+pub(super) struct Screen {
+    pub(super) revision: Revision,
+    pub(super) capabilities: Arc<ClientCapabilities>,
+}
+
+/// What becomes of one message of an upstream.
+pub(super) enum Screened {
+    /// Passes as it came.
+    Pass,
+    /// This goes instead. The status counts where the message is a whole response body.
+    Replace {
+        status: StatusCode,
+        text: String,
+    },
+    /// Nothing goes.
+    Drop,
+}
+
+impl Screen {
+    pub(super) fn modes(&self) -> Modes {
+        self.capabilities.modes(self.revision)
+    }
+
+    /// Looks at one message of the upstream on a call's way back.
+    pub(super) fn message(&self, call: &Call, message: &Message<'_>) -> Screened {
+        match (self.revision.era(), message) {
+            (Era::Modern, Message::Request { .. }) => Screened::Drop,
+            (Era::Modern, Message::Notification { method, .. }) if method == COMPLETE => Screened::Drop,
+            (Era::Modern, Message::Response { outcome: Ok(result), .. }) => modern_result(self, call, result),
+            (_, Message::Response { outcome: Err(error), .. }) => self.error(call, error),
+            (Era::Legacy, message) => self.legacy(&call.caller, message),
+            _ => Screened::Pass,
+        }
+    }
+
+    /// Looks at one message of a legacy upstream, on any stream.
+    pub(super) fn legacy(&self, caller: &Caller, message: &Message<'_>) -> Screened {
+        match message {
+            Message::Request { id, method, params } if method == "elicitation/create" => {
+                match mode_of(params.map(RawValue::get)) {
+                    Ok(mode) if self.modes().supports(mode) => Screened::Pass,
+                    _ => {
+                        refuse(caller, id);
+                        Screened::Drop
+                    }
+                }
+            }
+            Message::Notification { method, .. } if method == COMPLETE && !self.modes().url => Screened::Drop,
+            _ => Screened::Pass,
+        }
+    }
+
+    /// -32042 belongs to url mode and to the legacy era.
+    fn error(&self, call: &Call, error: &RawValue) -> Screened {
+        if self.modes().url && self.revision.era() == Era::Legacy || code_of(error) != Some(codes::URL_ELICITATION_REQUIRED) {
+            return Screened::Pass;
+        }
+        let text = format!("the server {} wants a page to be visited, and this app cannot show it", call.caller.upstream().name);
+        replace(StatusCode::OK, call, &error_object(codes::INTERNAL_ERROR, &text))
+    }
+}
+
+const COMPLETE: &str = "notifications/elicitation/complete";
+
+fn code_of(error: &RawValue) -> Option<i64> {
+    RawObject::parse(error.get()).ok()?.get("code")?.get().parse().ok()
+}
+
+fn replace(status: StatusCode, call: &Call, error: &serde_json::Value) -> Screened {
+    Screened::Replace { status, text: error_text(Some(&call.id), error) }
+}
+
+/// A modern result: questions are checked, and the upstream's state is sealed into ours, so that every state which comes
+/// back is bound to this principal, upstream and call (R-MRTR-02).
+fn modern_result(screen: &Screen, call: &Call, result: &RawValue) -> Screened {
+    if !result.get().contains("input_required") {
+        return Screened::Pass;
+    }
+    let name = &call.caller.upstream().name;
+    let fault = |what: &str| {
+        tracing::warn!(upstream = name, method = call.method, what, "an upstream's question was stopped");
+        replace(StatusCode::OK, call, &error_object(codes::INTERNAL_ERROR, &format!("the server {name} {what}")))
+    };
+    let required = match InputRequired::parse(result.get()) {
+        Ok(Some(required)) => required,
+        Ok(None) => return Screened::Pass,
+        Err(_) => return fault("asked in a way that the protocol does not have"),
+    };
+    if !ASKING_METHODS.contains(&call.method.as_str()) {
+        return fault("asked where the protocol allows no question");
+    }
+    if let Some(capabilities) = required.undeclared(&screen.capabilities, screen.revision) {
+        let text = format!("the server {name} asks for something that this app did not declare");
+        return replace(StatusCode::BAD_REQUEST, call, &missing_capability(&text, capabilities));
+    }
+    let Some(state) = required.request_state.as_deref() else { return Screened::Pass };
+    let sealed = match rounds::seal_upstream(call, state) {
+        Ok(sealed) => sealed,
+        Err(error) => {
+            tracing::warn!(upstream = name, %error, "an upstream's state cannot be carried");
+            return fault("sent a state that is too large to carry");
+        }
+    };
+    let Ok(mut object) = RawObject::parse(result.get()) else { return fault("answered with what is no object") };
+    object.set("requestState", serde_json::Value::from(sealed).to_string());
+    Screened::Replace { status: StatusCode::OK, text: result_text(&call.id, &object.to_json()) }
+}
+
+/// Tells the upstream that its question cannot be asked, in the background: the client's stream does not wait for it.
+fn refuse(caller: &Caller, id: &RawValue) {
+    let text = "the client did not declare this mode of elicitation";
+    let body = error_text(Some(id), &error_object(codes::INVALID_PARAMS, text));
+    let caller = caller.clone();
+    tokio::spawn(async move {
+        tracing::info!(upstream = caller.upstream().name, "a question in an undeclared mode was refused");
+        if let Err(error) = forward::send(&caller, &Injection::default(), Method::POST, Bytes::from(body)).await {
+            tracing::warn!(upstream = caller.upstream().name, %error, "the refusal of a question was not delivered");
+        }
+    });
+}
+
+/// Whether an event must be looked at more closely. Most need not be, and are not parsed.
+fn matters(data: &str) -> bool {
+    ["elicitation/", "input_required", "-32042", "\"method\"", "\"result\"", "\"error\""].iter().any(|mark| data.contains(mark))
+}
+
+struct Stream {
+    call: Call,
+    response: Option<reqwest::Response>,
+    events: Events,
+    /// Whether the call's response has passed.
+    answered: bool,
+    /// Whether the upstream's events carry ids: then the client may resume, and a stream that ends is no failure.
+    resumable: bool,
+}
+
+/// The body of a call's event stream, event by event. When the client leaves, the upstream's stream is closed with it.
+pub(super) fn stream(call: Call, response: reqwest::Response) -> Body {
+    let state = Stream { call, response: Some(response), events: Events::default(), answered: false, resumable: false };
+    Body::from_stream(stream::unfold(state, |mut state| async {
+        let bytes = state.next().await?;
+        Some((Ok::<_, std::convert::Infallible>(bytes), state))
+    }))
+}
+
+impl Stream {
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            while let Some(event) = self.events.next_event() {
+                if let Some(bytes) = self.look_at(event) {
+                    return Some(bytes);
+                }
+            }
+            let response = self.response.as_mut()?;
+            let chunk = match tokio::time::timeout(SILENT_AT_MOST, response.chunk()).await {
+                Ok(Ok(Some(chunk))) if self.events.push(&chunk).is_ok() => continue,
+                Ok(Ok(Some(_))) => "sent an event that is too long",
+                Ok(Ok(None) | Err(_)) => "closed the stream before it answered",
+                Err(_) => "was silent for too long",
+            };
+            self.response = None;
+            if self.answered || self.resumable {
+                let rest = std::mem::take(&mut self.events).rest();
+                return (!rest.is_empty()).then_some(rest);
+            }
+            let text = format!("the server {} {chunk}", self.call.caller.upstream().name);
+            let error = error_text(Some(&self.call.id), &error_object(codes::INTERNAL_ERROR, &text));
+            return Some(message_event(&error));
+        }
+    }
+
+    /// What goes to the client for one event.
+    fn look_at(&mut self, event: Event) -> Option<Bytes> {
+        self.resumable = self.resumable || event.has_id();
+        let screened = match event.data() {
+            Some(data) if matters(&data) => match Message::parse(data.as_bytes()) {
+                Ok(message) => {
+                    self.answered = self.answered || matches!(message, Message::Response { .. });
+                    self.call.screen.message(&self.call, &message)
+                }
+                Err(_) => Screened::Pass,
+            },
+            _ => Screened::Pass,
+        };
+        match screened {
+            Screened::Pass => Some(event.raw),
+            Screened::Replace { text, .. } => Some(message_event(&text)),
+            Screened::Drop => None,
+        }
+    }
+}
+
+/// The id that a `notifications/cancelled` names.
+pub(super) fn cancelled_id(params: Option<&RawValue>) -> Option<Box<RawValue>> {
+    let object = RawObject::parse(params?.get()).ok()?;
+    let id = object.get("requestId")?;
+    (text_of(id).is_some() || id.get().parse::<f64>().is_ok()).then(|| id.to_owned())
+}

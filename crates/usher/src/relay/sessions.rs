@@ -1,0 +1,75 @@
+//! Legacy sessions: a row in the store, kept in memory for a minute so that a message costs no store access.
+
+use std::{sync::Arc, time::Duration};
+
+use elicit::Principal;
+use http::HeaderMap;
+use jiff::Timestamp;
+use moka::sync::Cache;
+use usher_store::{Session, SessionId, SessionKey, Store, StoreError};
+
+use crate::mcp::headers;
+
+/// How long a session lives without a message.
+pub(super) const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
+
+const CACHED_FOR: Duration = Duration::from_secs(60);
+const CACHED_AT_MOST: u64 = 50_000;
+
+/// The sessions that this replica has seen lately.
+pub(super) struct Sessions {
+    store: Store,
+    cache: Cache<SessionKey, Arc<Session>>,
+}
+
+impl Sessions {
+    /// None yet.
+    pub(super) fn new(store: Store) -> Self {
+        let cache = Cache::builder().time_to_live(CACHED_FOR).max_capacity(CACHED_AT_MOST).build();
+        Self { store, cache }
+    }
+
+    /// The session that the headers name, if it is this principal's at this upstream. Somebody else's session looks like
+    /// one that does not exist (R-ID-01).
+    pub(super) async fn named(
+        &self,
+        headers: &HeaderMap,
+        principal: &Principal,
+        upstream: &str,
+        now: Timestamp,
+    ) -> Result<Option<Arc<Session>>, StoreError> {
+        let Some(id) = headers.get(headers::SESSION_ID).and_then(|value| value.to_str().ok()) else { return Ok(None) };
+        let Ok(id) = SessionId::parse(id) else { return Ok(None) };
+        let key = id.key();
+        let session = match self.cache.get(&key) {
+            Some(session) => session,
+            None => match self.store.session(&id, now).await? {
+                None => return Ok(None),
+                Some(session) => {
+                    // At most once a minute, since the cache forgets after that.
+                    self.store.extend_session(&key, now + IDLE, now).await?;
+                    let session = Arc::new(session);
+                    self.cache.insert(key, Arc::clone(&session));
+                    session
+                }
+            },
+        };
+        Ok((session.principal == *principal && session.upstream == upstream).then_some(session))
+    }
+
+    /// Ends a session.
+    pub(super) async fn end(&self, key: &SessionKey) -> Result<(), StoreError> {
+        self.cache.invalidate(key);
+        self.store.delete_session(key).await
+    }
+
+    /// Drops what is kept in memory of one session.
+    pub(super) fn forget(&self, key: &SessionKey) {
+        self.cache.invalidate(key);
+    }
+
+    /// Drops what is kept in memory of all.
+    pub(super) fn forget_all(&self) {
+        self.cache.invalidate_all();
+    }
+}

@@ -1,0 +1,3 @@
+//! Upstreams: how a message gets to them and back.
+
+pub(super) mod http;

@@ -1,0 +1,93 @@
+//! Everything HTTP, at one glance.
+
+use std::{fmt::Write, sync::Arc};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{Request, State},
+    middleware::{Next, from_fn_with_state},
+    response::{IntoResponse, Response},
+    routing::{any, get, post},
+};
+use http::{HeaderMap, StatusCode, header};
+use serde_json::json;
+
+use crate::{app::App, identity::tokens::local_user, pages, relay::inbound};
+
+/// All routes of the service.
+pub fn router(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/mcp/{upstream}", any(inbound::endpoint))
+        .route("/login/links", post(login_link))
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/readyz", get(ready))
+        .merge(pages::router())
+        .fallback(pages::not_found)
+        .layer(from_fn_with_state(Arc::clone(&app), guard))
+        .with_state(app)
+}
+
+/// Stands before every route (R-SEC-08): the request is for this very host, came to us directly, and from no foreign page.
+async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    match refusal(&app, request.headers(), request.uri().authority().map(http::uri::Authority::as_str)) {
+        None => next.run(request).await,
+        Some((status, text)) => {
+            tracing::warn!(path = request.uri().path(), text, "request refused at the door");
+            let mut body = String::new();
+            let error = json!({ "jsonrpc": "2.0", "error": { "code": elicit::codes::INVALID_REQUEST, "message": text } });
+            // Writing into a string cannot fail.
+            let _ = writeln!(body, "{error}");
+            (status, [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], body).into_response()
+        }
+    }
+}
+
+fn refusal(app: &App, headers: &HeaderMap, target: Option<&str>) -> Option<(StatusCode, String)> {
+    let authority = app.config.public_url.authority();
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let host = (hosts.next(), hosts.next());
+    let right = matches!(host, (Some(host), None) if host.as_bytes().eq_ignore_ascii_case(authority.as_bytes()));
+    if !right || target.is_some_and(|target| !target.eq_ignore_ascii_case(authority)) {
+        return Some((StatusCode::MISDIRECTED_REQUEST, format!("this service answers at {} only", app.config.public_url.origin())));
+    }
+    let forwarded = |name: &str| name == "forwarded" || name.starts_with("x-forwarded-");
+    if headers.keys().any(|name| forwarded(name.as_str())) {
+        let text = "this service is for one person on this machine and takes no requests from a proxy (identity mode local)";
+        return Some((StatusCode::FORBIDDEN, text.to_owned()));
+    }
+    let foreign = headers.get_all(header::ORIGIN).iter().any(|origin| origin.as_bytes() != app.config.public_url.origin().as_bytes());
+    foreign.then(|| (StatusCode::FORBIDDEN, "requests from pages of another origin are refused".to_owned()))
+}
+
+async fn ready(State(app): State<Arc<App>>) -> Response {
+    match app.store.ping().await {
+        Ok(()) => "ready\n".into_response(),
+        Err(error) => {
+            tracing::warn!(%error, "the store does not answer");
+            (StatusCode::SERVICE_UNAVAILABLE, "the store does not answer\n").into_response()
+        }
+    }
+}
+
+/// Makes a sign-in link for a command of this machine that can read the control file.
+async fn login_link(State(app): State<Arc<App>>, headers: HeaderMap) -> Response<Body> {
+    let token = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.strip_prefix("Bearer "));
+    if !token.is_some_and(|token| app.control.verify(token)) {
+        return StatusCode::UNAUTHORIZED.into_response();
+    }
+    match pages::login::link(&app, &local_user()).await {
+        Ok(url) => {
+            let body = json!({ "url": url, "expires_in": pages::login::LINK_LIVES.as_secs() }).to_string();
+            let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
+            (StatusCode::CREATED, headers, body).into_response()
+        },
+        Err(error) => {
+            tracing::error!(%error, "a sign-in link cannot be stored");
+            StatusCode::SERVICE_UNAVAILABLE.into_response()
+        }
+    }
+}

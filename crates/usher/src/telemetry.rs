@@ -1,0 +1,11 @@
+//! What the service logs, and where: lines on standard error, each readable alone.
+
+use tracing_subscriber::EnvFilter;
+
+/// Installs the log subscriber. `filter` is in the syntax of `tracing`'s env filter, such as `info` or `usher=debug`; a
+/// filter that cannot be read counts as `info`.
+pub fn install(filter: Option<&str>) {
+    let filter = filter.and_then(|filter| EnvFilter::try_new(filter).ok()).unwrap_or_else(|| EnvFilter::new("info"));
+    // A subscriber that is there already belongs to whoever embeds this library.
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+}

@@ -1,0 +1,54 @@
+// The person's own pages: what is connected, what waits, and how a connection ends.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inspect } from './inspect.mjs';
+import { CONNECT, FIELD, GOOD_KEY, TIMEOUT, ask, heading, openPage, press, signIn, stage, text, useBrowser } from './setup.mjs';
+
+useBrowser();
+
+test('R-GW-05: the portal tells how connections come about, and lists the question that waits', { timeout: TIMEOUT }, async (t) => {
+  const { service } = await stage(t);
+  const page = await openPage(t, service);
+  await signIn(page, service);
+  assert.equal(await heading(page), 'Your connections');
+  assert.match(await text(page), /Nothing is connected yet/);
+  await inspect(page, 'portal/empty');
+
+  const { url } = await ask(service);
+  await page.reload();
+  assert.match(await text(page), /Waiting for you/);
+  await inspect(page, 'portal/waiting');
+  await press(page, `main a[href$="${new URL(url).pathname}"]`);
+  assert.equal(await heading(page), 'Connect Weather');
+});
+
+test('R-GW-03 R-OAUTH-01: a connection is listed without its key, ends when the person says so, and is asked for again', { timeout: TIMEOUT }, async (t) => {
+  const { service, upstream } = await stage(t);
+  const page = await openPage(t, service);
+  await signIn(page, service);
+  const { url, retry } = await ask(service);
+  await page.goto(url);
+  await page.type(FIELD, GOOD_KEY);
+  await press(page, CONNECT);
+  await retry();
+
+  await page.goto(service.origin);
+  const shown = await text(page);
+  for (const part of ['Weather', 'Working', upstream.origin, 'default']) {
+    assert.ok(shown.includes(part), `${part} is not in: ${shown}`);
+  }
+  assert.ok(!(await page.content()).includes(GOOD_KEY));
+  await inspect(page, 'portal');
+
+  await press(page, '::-p-aria(Disconnect Weather)');
+  assert.equal(await heading(page), 'Disconnect Weather?');
+  await inspect(page, 'disconnect');
+  await press(page, 'main form button[type=submit], main form button:not([type])');
+  assert.match(await text(page), /Weather is disconnected/);
+  await inspect(page, 'portal/disconnected');
+  await page.goto(service.origin);
+  assert.match(await text(page), /Nothing is connected yet/);
+
+  assert.notEqual((await ask(service)).url, url);
+});

@@ -1,0 +1,110 @@
+// Starting `usher serve` in a folder of its own, and asking it for a sign-in link.
+
+import { execFile, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { until } from './deadline.mjs';
+import { freePort } from './port.mjs';
+
+const BINARY = process.env.USHER_BIN;
+
+/** The configuration of a gateway before `upstream`. */
+function configuration({ origin, port, upstream, hold, check }) {
+  return `
+public_url = "${origin}"
+[listen]
+address = "127.0.0.1:${port}"
+[store]
+url = "sqlite:usher.db"
+[keys]
+file = "usher.keys"
+
+[[provider]]
+name = "weather"
+title = { en = "Weather", "zh-CN" = "天气" }
+about = { en = "Forecasts of the weather service.", "zh-CN" = "天气服务的预报。" }
+kind = "secret"
+[[provider.field]]
+name = "api_key"
+label = { en = "API key", "zh-CN" = "API 密钥" }
+description = { en = "It starts with key-.", "zh-CN" = "以 key- 开头。" }
+${check ? `[provider.check]\nget = "${upstream}/me"\nheader = { Authorization = "Bearer {api_key}" }` : ''}
+
+[[upstream]]
+name = "weather"
+title = { en = "Weather server", "zh-CN" = "天气服务器" }
+url = "${upstream}/mcp"
+hold = "${hold}"
+[[upstream.needs]]
+provider = "weather"
+on = ["tools/get_*", "prompts/*", "resources/*"]
+header = { X-Api-Key = "{api_key}" }
+`;
+}
+
+/**
+ * Starts the service. `upstream` is the origin of the server behind it, `hold` how long a call may wait, `check`
+ * whether a key is checked when it is entered.
+ */
+export async function startUsher({ upstream, hold = '20s', check = true }) {
+  if (!BINARY) throw new Error('USHER_BIN is not set: run these tests by `cargo xtask test`, or name a built usher');
+  const folder = await mkdtemp(join(tmpdir(), 'usher-test-'));
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const config = join(folder, 'usher.toml');
+  await writeFile(config, configuration({ origin, port, upstream, hold, check }));
+
+  const child = spawn(BINARY, ['serve', '--config', config], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  let log = '';
+  let ended;
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (log += chunk));
+  child.on('error', (error) => (ended = String(error)));
+  child.on('exit', (code, signal) => (ended = `code ${code}, signal ${signal}`));
+  // Whatever ends this process must not leave the service behind.
+  const kill = () => child.kill('SIGKILL');
+  process.on('exit', kill);
+
+  const service = {
+    origin,
+    mcp: `${origin}/mcp/weather`,
+    /** All that it printed so far. */
+    log: () => log,
+    /** A one-time sign-in link, as the command prints it. */
+    async login() {
+      const options = { cwd: folder, timeout: 10_000 };
+      const { stdout } = await promisify(execFile)(BINARY, ['login', '--no-browser', '--config', config], options);
+      const link = stdout.match(/https?:\/\/\S+/)?.[0];
+      if (!link) throw new Error(`usher login printed no link: ${stdout}`);
+      return link;
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      try {
+        await until(10_000, 'usher stops', () => ended);
+      } finally {
+        kill();
+        process.off('exit', kill);
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+  };
+  try {
+    await until(15_000, 'usher is ready', async () => {
+      if (ended) throw new Error(`usher ended: ${ended}\n${log}`);
+      return fetch(`${origin}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
+        (response) => response.ok,
+        () => false,
+      );
+    });
+    const tokens = await readFile(join(folder, 'usher.tokens'), 'utf8');
+    service.token = tokens.match(/^default\s*=\s*"([^"]+)"/m)?.[1];
+    if (!service.token) throw new Error('usher.tokens names no token "default"');
+  } catch (error) {
+    error.message += `\n${log}`;
+    await service.stop().catch(() => {});
+    throw error;
+  }
+  return service;
+}
