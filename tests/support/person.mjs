@@ -15,7 +15,7 @@ function unescape(text) {
 /** Attributes of a start tag, by name. */
 function attributes(tag) {
   const found = {};
-  for (const [, name, , quoted, single, plain] of tag.matchAll(/([\w-]+)(=("([^"]*)"|'([^']*)'|([^\s>]*)))?/g)) {
+  for (const [, name, , , quoted, single, plain] of tag.matchAll(/([\w-]+)(=("([^"]*)"|'([^']*)'|([^\s>]*)))?/g)) {
     found[name.toLowerCase()] ??= unescape(quoted ?? single ?? plain ?? '');
   }
   return found;
@@ -55,10 +55,9 @@ export class Person {
   /** Opens the page of a question and presses `action` there, with `fields` filled in. */
   async answer(url, action, fields = {}) {
     const page = await this.visit(url);
-    const form = forms(page.body).find(({ buttons }) => buttons.some(({ name }) => name === 'action'));
-    if (!form) throw new Error(`the page has no form to answer: ${page.status} ${page.body}`);
-    const button = form.buttons.find(({ value }) => value === action);
-    if (!button) throw new Error(`the page has no button ${action}: ${page.body}`);
+    const presses = ({ name, value }) => name === 'action' && value === action;
+    const form = forms(page.body).find(({ buttons }) => buttons.some(presses));
+    if (!form) throw new Error(`the page has no button ${action}: ${page.status} ${page.body}`);
     return this.submit(page, form, { ...fields, action });
   }
 

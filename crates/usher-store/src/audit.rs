@@ -115,9 +115,7 @@ impl Outcome {
     }
 
     fn parse(name: &str) -> Option<Self> {
-        [Self::Success, Self::Refused, Self::Failure]
-            .into_iter()
-            .find(|outcome| outcome.as_str() == name)
+        [Self::Success, Self::Refused, Self::Failure].into_iter().find(|outcome| outcome.as_str() == name)
     }
 }
 
@@ -167,31 +165,16 @@ pub struct AuditRow {
 impl AuditEntry {
     /// A line about nobody and nothing yet.
     pub fn new(action: AuditAction, outcome: Outcome) -> Self {
-        Self {
-            action,
-            outcome,
-            principal: None,
-            upstream: None,
-            provider: None,
-            interaction: None,
-            detail: None,
-        }
+        Self { action, outcome, principal: None, upstream: None, provider: None, interaction: None, detail: None }
     }
 
     /// A line about a user.
     pub(crate) fn of_user(action: AuditAction, outcome: Outcome, user: &UserId) -> Self {
-        Self {
-            principal: Some((user.clone(), None)),
-            ..Self::new(action, outcome)
-        }
+        Self { principal: Some((user.clone(), None)), ..Self::new(action, outcome) }
     }
 
     /// A line about an interaction.
-    pub(crate) fn of_interaction(
-        action: AuditAction,
-        outcome: Outcome,
-        interaction: &Interaction,
-    ) -> Self {
+    pub(crate) fn of_interaction(action: AuditAction, outcome: Outcome, interaction: &Interaction) -> Self {
         let principal = &interaction.principal;
         Self {
             principal: Some((principal.user.clone(), Some(principal.client.clone()))),
@@ -203,11 +186,7 @@ impl AuditEntry {
     }
 
     /// Writes the line with whatever else the transaction does.
-    pub(crate) async fn insert(
-        &self,
-        connection: &mut AnyConnection,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub(crate) async fn insert(&self, connection: &mut AnyConnection, now: Timestamp) -> Result<(), StoreError> {
         let user = self.principal.as_ref().map(|(user, _)| user);
         let client = self.principal.as_ref().and_then(|(_, client)| client.as_ref());
         sqlx::query(INSERT)
@@ -243,11 +222,8 @@ impl Store {
     /// The newest lines about a user, the newest first. Lines are kept for 400 days.
     pub async fn audit_of(&self, user: &UserId, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
         self.within(async {
-            let rows = sqlx::query(OF_USER)
-                .bind(user_key(user))
-                .bind(i64::from(limit))
-                .fetch_all(&self.shared.reader)
-                .await?;
+            let rows =
+                sqlx::query(OF_USER).bind(user_key(user)).bind(i64::from(limit)).fetch_all(&self.shared.reader).await?;
             rows.iter().map(from_row).collect()
         })
         .await
@@ -262,17 +238,10 @@ fn from_row(row: &AnyRow) -> Result<AuditRow, StoreError> {
     Ok(AuditRow {
         at: timestamp(row.try_get("at")?, TABLE)?,
         action: AuditAction::parse(row.try_get("action")?),
-        outcome: Outcome::parse(row.try_get("outcome")?)
-            .ok_or_else(|| impossible("an outcome of another name"))?,
-        user: UserId::new(
-            row.try_get::<String, _>("issuer")?,
-            row.try_get::<String, _>("subject")?,
-        )
-        .map_err(|_| impossible("a user that is none"))?,
-        client: client
-            .map(ClientId::new)
-            .transpose()
-            .map_err(|_| impossible("a client that is none"))?,
+        outcome: Outcome::parse(row.try_get("outcome")?).ok_or_else(|| impossible("an outcome of another name"))?,
+        user: UserId::new(row.try_get::<String, _>("issuer")?, row.try_get::<String, _>("subject")?)
+            .map_err(|_| impossible("a user that is none"))?,
+        client: client.map(ClientId::new).transpose().map_err(|_| impossible("a client that is none"))?,
         upstream: row.try_get("upstream")?,
         provider: row.try_get("provider")?,
         interaction: interaction

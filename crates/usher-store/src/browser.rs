@@ -3,8 +3,8 @@
 use elicit::UserId;
 use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret as _, SecretString};
-use sqlx::any::AnyRow;
 use sqlx::Row as _;
+use sqlx::any::AnyRow;
 
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::time::{micros, micros_before, timestamp};
@@ -136,11 +136,7 @@ impl Store {
             };
             let seen: i64 = row.try_get("last_seen_at")?;
             if seen <= micros_before(now, SEEN_EVERY) {
-                sqlx::query(SEE_SESSION)
-                    .bind(hash)
-                    .bind(micros(now))
-                    .execute(&self.shared.writer)
-                    .await?;
+                sqlx::query(SEE_SESSION).bind(hash).bind(micros(now)).execute(&self.shared.writer).await?;
             }
             Ok(Some(session))
         })
@@ -148,11 +144,7 @@ impl Store {
     }
 
     /// Signs a browser out. An unknown token is no failure.
-    pub async fn delete_browser_session(
-        &self,
-        token: &SecretString,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub async fn delete_browser_session(&self, token: &SecretString, now: Timestamp) -> Result<(), StoreError> {
         self.within(async {
             let mut transaction = self.begin().await?;
             let row = sqlx::query(DELETE_SESSION)

@@ -11,7 +11,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AnyPool, ConnectOptions as _, Connection as _, Executor as _, Row as _};
+use sqlx::{AnyPool, ConnectOptions as _, Executor as _, Row as _};
 use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 
@@ -40,11 +40,7 @@ impl Store {
     /// is for one process; `postgres://…` is a database for any number of replicas.
     /// Refused are a store with a newer schema ([`StoreError::NewerSchema`]) and one
     /// whose credentials need keys that the vault lacks ([`StoreError::MissingKey`]).
-    pub async fn open(
-        url: &SecretString,
-        vault: Arc<Vault>,
-        random: Arc<dyn Random>,
-    ) -> Result<Self, StoreError> {
+    pub async fn open(url: &SecretString, vault: Arc<Vault>, random: Arc<dyn Random>) -> Result<Self, StoreError> {
         sqlx::any::install_default_drivers();
         let url = url.expose_secret();
         let kind = kind_of(url)?;
@@ -53,13 +49,15 @@ impl Store {
         }
         let options = AnyConnectOptions::from_str(url)?.disable_statement_logging();
 
-        let mut connection = connect(&options).await?;
-        if kind == Kind::Sqlite {
-            connection.execute(SQLITE_WRITER).await?;
-        }
-        let migrated = migrations::run(kind, &mut connection).await;
+        // Without a limit to the time of a statement: a migration may take long.
+        let settings = match kind {
+            Kind::Sqlite => SQLITE_WRITER,
+            Kind::Postgres => "",
+        };
+        let migrator = pool(1, settings, options.clone()).await?;
+        let migrated = migrations::run(kind, &migrator).await;
         // Closed also on failure: the migration's lock goes with the connection.
-        connection.close().await?;
+        migrator.close().await;
         migrated?;
 
         let (reader, writer) = pools(kind, options).await?;
@@ -121,10 +119,7 @@ fn prepare_file(url: &str) -> Result<(), StoreError> {
     if url.contains(":memory:") || url.contains("mode=memory") || path.as_os_str().is_empty() {
         return Err(StoreError::Url("it must name a file".to_owned()));
     }
-    let fault = |source| StoreError::File {
-        path: path.display().to_string(),
-        source,
-    };
+    let fault = |source| StoreError::File { path: path.display().to_string(), source };
     let mut open = OpenOptions::new();
     open.write(true).create(true).truncate(false);
     #[cfg(unix)]
@@ -154,19 +149,11 @@ fn tighten(_: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-async fn connect(options: &AnyConnectOptions) -> Result<sqlx::AnyConnection, StoreError> {
-    match tokio::time::timeout(ACQUIRE, options.connect()).await {
-        Ok(connection) => Ok(connection?),
-        Err(_) => Err(StoreError::Unavailable("the database does not answer".to_owned())),
-    }
-}
-
 async fn pools(kind: Kind, options: AnyConnectOptions) -> Result<(AnyPool, AnyPool), StoreError> {
     Ok(match kind {
-        Kind::Sqlite => (
-            pool(SQLITE_READERS, SQLITE_READER, options.clone()).await?,
-            pool(1, SQLITE_WRITER, options).await?,
-        ),
+        Kind::Sqlite => {
+            (pool(SQLITE_READERS, SQLITE_READER, options.clone()).await?, pool(1, SQLITE_WRITER, options).await?)
+        }
         Kind::Postgres => {
             let pool = pool(POSTGRES_CONNECTIONS, POSTGRES, options).await?;
             (pool.clone(), pool)
@@ -174,17 +161,11 @@ async fn pools(kind: Kind, options: AnyConnectOptions) -> Result<(AnyPool, AnyPo
     })
 }
 
-async fn pool(
-    connections: u32,
-    settings: &'static str,
-    options: AnyConnectOptions,
-) -> Result<AnyPool, StoreError> {
+async fn pool(connections: u32, settings: &'static str, options: AnyConnectOptions) -> Result<AnyPool, StoreError> {
     let pool = AnyPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(ACQUIRE)
-        .after_connect(move |connection, _| {
-            Box::pin(async move { connection.execute(settings).await.map(drop) })
-        })
+        .after_connect(move |connection, _| Box::pin(async move { connection.execute(settings).await.map(drop) }))
         .connect_with(options)
         .await?;
     Ok(pool)
@@ -207,11 +188,7 @@ async fn check_keys(reader: &AnyPool, vault: &Vault) -> Result<(), StoreError> {
     Err(StoreError::MissingKey { ids })
 }
 
-async fn instance(
-    reader: &AnyPool,
-    writer: &AnyPool,
-    random: &dyn Random,
-) -> Result<String, StoreError> {
+async fn instance(reader: &AnyPool, writer: &AnyPool, random: &dyn Random) -> Result<String, StoreError> {
     const FIND: &str = "SELECT value FROM facts WHERE name = 'instance'";
     if let Some(row) = sqlx::query(FIND).fetch_optional(reader).await? {
         return Ok(row.try_get("value")?);

@@ -75,10 +75,7 @@ pub enum StoreError {
 
 impl StoreError {
     pub(crate) fn impossible(table: &'static str, what: impl Into<String>) -> Self {
-        Self::ImpossibleRow {
-            table,
-            what: what.into(),
-        }
+        Self::ImpossibleRow { table, what: what.into() }
     }
 
     pub(crate) fn is_unique_violation(&self) -> bool {
@@ -108,12 +105,9 @@ impl From<sqlx::Error> for StoreError {
 /// SQLite: 5 (busy), 6 (locked) and 10 (disk), 13 (full), extended codes included.
 fn is_outage(code: Option<&str>) -> bool {
     let Some(code) = code else { return false };
-    if code.len() == 5 && (code.starts_with("08") || code.starts_with("53") || code.starts_with("57P"))
-    {
+    if code.len() == 5 && (code.starts_with("08") || code.starts_with("53") || code.starts_with("57P")) {
         return true;
     }
     code == "25006"
-        || code.parse::<u32>().is_ok_and(|number| {
-            code.len() != 5 && matches!(number & 0xff, 5 | 6 | 10 | 13)
-        })
+        || code.parse::<u32>().is_ok_and(|number| code.len() != 5 && matches!(number & 0xff, 5 | 6 | 10 | 13))
 }

@@ -26,8 +26,8 @@ pub use credential::{Approval, Completion, Credential, CredentialKey, Credential
 pub use error::StoreError;
 pub use events::Event;
 pub use interaction::{
-    Advanced, AskReason, DeclinedBy, Destination, FailureReason, Interaction, InteractionId,
-    InteractionState, InvalidId, NewInteraction, Obstacle, StateName, Step, TransitionError,
+    Advanced, AskReason, DeclinedBy, Destination, FailureReason, Interaction, InteractionId, InteractionState,
+    InvalidId, NewInteraction, Obstacle, StateName, Step, TransitionError,
 };
 pub use keys::{KeyError, KeyFile, KeyFileError, KeyWrap, WrappedKey};
 pub use prune::Pruned;

@@ -64,11 +64,7 @@ async fn send(mut queue: mpsc::Receiver<Event>, pool: AnyPool, sender_id: String
     while queue.recv_many(&mut batch, LINES).await > 0 {
         let payload = encode(&sender_id, &batch);
         batch.clear();
-        let sent = sqlx::query("SELECT pg_notify($1, $2)")
-            .bind(CHANNEL)
-            .bind(payload)
-            .execute(&pool)
-            .await;
+        let sent = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(payload).execute(&pool).await;
         if let Err(error) = sent {
             let error = StoreError::from(error);
             tracing::warn!(%error, "events did not reach the other replicas; they read again by themselves");
@@ -106,11 +102,7 @@ async fn connect_again(options: &PgConnectOptions) -> PgListener {
 }
 
 /// Passes hints on until the connection is lost; returns how.
-async fn hear(
-    listener: &mut PgListener,
-    events: &broadcast::Sender<Event>,
-    sender_id: &str,
-) -> StoreError {
+async fn hear(listener: &mut PgListener, events: &broadcast::Sender<Event>, sender_id: &str) -> StoreError {
     loop {
         match timeout(QUIET, listener.try_recv()).await {
             Ok(Ok(Some(notification))) => {
@@ -161,9 +153,7 @@ mod tests {
 
     #[test]
     fn a_full_batch_fits_into_one_payload_and_comes_back() {
-        let events: Vec<_> = (0..LINES)
-            .map(|_| Event::Interaction(InteractionId::new(&SystemRandom)))
-            .collect();
+        let events: Vec<_> = (0..LINES).map(|_| Event::Interaction(InteractionId::new(&SystemRandom))).collect();
         let payload = encode("one", &events);
         assert!(payload.len() < 8000);
         assert_eq!(decode("two", &payload), events);

@@ -1,7 +1,7 @@
 //! The schema, one list a database, and how it is brought up to date.
 
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
-use sqlx::{AnyConnection, SqlSafeStr};
+use sqlx::{AnyPool, SqlSafeStr};
 
 use crate::{Kind, StoreError};
 
@@ -21,8 +21,8 @@ const STEPS: &[Step] = &[Step {
 }];
 
 /// Brings the schema up to date. On PostgreSQL replicas that start together wait
-/// for each other on a lock that the connection holds; close it when this fails.
-pub(crate) async fn run(kind: Kind, connection: &mut AnyConnection) -> Result<(), StoreError> {
+/// for each other on a lock that the connection holds; close the pool when this fails.
+pub(crate) async fn run(kind: Kind, pool: &AnyPool) -> Result<(), StoreError> {
     let steps = STEPS.iter().map(|step| {
         let sql = match kind {
             Kind::Sqlite => step.sqlite,
@@ -31,12 +31,11 @@ pub(crate) async fn run(kind: Kind, connection: &mut AnyConnection) -> Result<()
         let sql = sql.into_sql_str();
         Migration::new(step.version, step.name.into(), MigrationType::Simple, sql, false)
     });
-    match Migrator::with_migrations(steps.collect()).run(connection).await {
+    match Migrator::with_migrations(steps.collect()).run(pool).await {
         Ok(()) => Ok(()),
-        Err(MigrateError::VersionMissing(found)) => Err(StoreError::NewerSchema {
-            found,
-            known: STEPS.last().map_or(0, |step| step.version),
-        }),
+        Err(MigrateError::VersionMissing(found)) => {
+            Err(StoreError::NewerSchema { found, known: STEPS.last().map_or(0, |step| step.version) })
+        }
         Err(MigrateError::Execute(error)) => Err(error.into()),
         Err(other) => Err(StoreError::Migrate(other)),
     }

@@ -17,11 +17,7 @@ pub(crate) const DELETE_OF_SESSION: &str = "DELETE FROM notices WHERE session_ke
 impl Store {
     /// Takes it upon the caller to deliver a notice: true once, whoever calls, on
     /// whichever replica.
-    pub async fn claim_notice(
-        &self,
-        interaction: &InteractionId,
-        session: &SessionKey,
-    ) -> Result<bool, StoreError> {
+    pub async fn claim_notice(&self, interaction: &InteractionId, session: &SessionKey) -> Result<bool, StoreError> {
         self.within(async {
             let mut transaction = self.begin().await?;
             let deleted = sqlx::query(CLAIM)
@@ -39,15 +35,11 @@ impl Store {
     /// The completed interactions of which this session has not been told.
     pub async fn due_notices(&self, session: &SessionKey) -> Result<Vec<InteractionId>, StoreError> {
         self.within(async {
-            let rows = sqlx::query(DUE)
-                .bind(session.as_str().to_owned())
-                .fetch_all(&self.shared.reader)
-                .await?;
+            let rows = sqlx::query(DUE).bind(session.as_str().to_owned()).fetch_all(&self.shared.reader).await?;
             rows.iter()
                 .map(|row| {
-                    InteractionId::parse(row.try_get("interaction_id")?).map_err(|_| {
-                        StoreError::impossible("notices", "an interaction id that is none")
-                    })
+                    InteractionId::parse(row.try_get("interaction_id")?)
+                        .map_err(|_| StoreError::impossible("notices", "an interaction id that is none"))
                 })
                 .collect()
         })
@@ -55,15 +47,10 @@ impl Store {
     }
 
     /// The sessions that are owed a notice when this interaction completes.
-    pub async fn notice_sessions(
-        &self,
-        interaction: &InteractionId,
-    ) -> Result<Vec<SessionKey>, StoreError> {
+    pub async fn notice_sessions(&self, interaction: &InteractionId) -> Result<Vec<SessionKey>, StoreError> {
         self.within(async {
-            let rows = sqlx::query(SESSIONS)
-                .bind(interaction.as_str().to_owned())
-                .fetch_all(&self.shared.reader)
-                .await?;
+            let rows =
+                sqlx::query(SESSIONS).bind(interaction.as_str().to_owned()).fetch_all(&self.shared.reader).await?;
             rows.iter()
                 .map(|row| {
                     SessionKey::parse(row.try_get("session_key")?)

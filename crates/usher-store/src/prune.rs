@@ -66,12 +66,8 @@ pub(crate) const DELETE_IDLE_BROWSERS: [&str; 2] = batch!(
     " FROM browser_sessions WHERE last_seen_at <= $1",
     " RETURNING token_hash"
 );
-pub(crate) const DELETE_AUDIT: [&str; 2] = batch!(
-    "DELETE FROM audit WHERE number IN ",
-    "number",
-    " FROM audit WHERE at <= $1",
-    " RETURNING action"
-);
+pub(crate) const DELETE_AUDIT: [&str; 2] =
+    batch!("DELETE FROM audit WHERE number IN ", "number", " FROM audit WHERE at <= $1", " RETURNING action");
 
 /// How many rows a pruning ended or deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -104,19 +100,13 @@ impl Store {
             interactions_expired: self
                 .sweep(EXPIRE, at, |id| InteractionId::parse(id).ok().map(Event::Interaction))
                 .await?,
-            interactions_deleted: self
-                .sweep(DELETE_INTERACTIONS, micros_before(now, INTERACTIONS), |_| None)
-                .await?,
-            sessions: self
-                .sweep(DELETE_SESSIONS, at, |key| SessionKey::parse(key).map(Event::Session))
-                .await?,
+            interactions_deleted: self.sweep(DELETE_INTERACTIONS, micros_before(now, INTERACTIONS), |_| None).await?,
+            sessions: self.sweep(DELETE_SESSIONS, at, |key| SessionKey::parse(key).map(Event::Session)).await?,
             notices: self.sweep(DELETE_NOTICES, at, |_| None).await?,
             login_links: self.sweep(DELETE_LINKS, at, |_| None).await?,
             browser_sessions: self.sweep(DELETE_ENDED_BROWSERS, at, |_| None).await?
                 + self.sweep(DELETE_IDLE_BROWSERS, idle, |_| None).await?,
-            audit: self
-                .sweep(DELETE_AUDIT, micros_before(now, AUDIT), |_| None)
-                .await?,
+            audit: self.sweep(DELETE_AUDIT, micros_before(now, AUDIT), |_| None).await?,
         })
     }
 
@@ -136,10 +126,7 @@ impl Store {
             let rows = self
                 .within(async {
                     let mut transaction = self.begin().await?;
-                    let rows = sqlx::query(sql)
-                        .bind(before)
-                        .fetch_all(&mut *transaction)
-                        .await?;
+                    let rows = sqlx::query(sql).bind(before).fetch_all(&mut *transaction).await?;
                     transaction.commit().await?;
                     Ok(rows)
                 })
@@ -155,11 +142,7 @@ impl Store {
         }
     }
 
-    fn publish_row(
-        &self,
-        row: &sqlx::any::AnyRow,
-        event: fn(&str) -> Option<Event>,
-    ) -> Result<(), StoreError> {
+    fn publish_row(&self, row: &sqlx::any::AnyRow, event: fn(&str) -> Option<Event>) -> Result<(), StoreError> {
         if let Some(event) = event(row.try_get(0)?) {
             self.publish(event);
         }

@@ -43,11 +43,7 @@ impl SessionId {
 
     /// Reads an id, strictly.
     pub fn parse(text: &str) -> Result<Self, InvalidId> {
-        if token::is_random_text(text) {
-            Ok(Self(text.into()))
-        } else {
-            Err(InvalidId)
-        }
+        if token::is_random_text(text) { Ok(Self(text.into())) } else { Err(InvalidId) }
     }
 
     /// What stands for it.
@@ -198,11 +194,7 @@ impl Store {
     /// compares the principal (R-ID-01).
     ///
     /// A session whose master key is gone is unknown as well: its client then begins anew.
-    pub async fn session(
-        &self,
-        id: &SessionId,
-        now: Timestamp,
-    ) -> Result<Option<Session>, StoreError> {
+    pub async fn session(&self, id: &SessionId, now: Timestamp) -> Result<Option<Session>, StoreError> {
         self.within(async {
             let row = sqlx::query(FIND)
                 .bind(id.key().as_str().to_owned())
@@ -242,15 +234,9 @@ impl Store {
         let deleted = self
             .within(async {
                 let mut transaction = self.begin().await?;
-                let deleted = sqlx::query(DELETE)
-                    .bind(key.as_str().to_owned())
-                    .execute(&mut *transaction)
-                    .await?
-                    .rows_affected();
-                sqlx::query(notice::DELETE_OF_SESSION)
-                    .bind(key.as_str().to_owned())
-                    .execute(&mut *transaction)
-                    .await?;
+                let deleted =
+                    sqlx::query(DELETE).bind(key.as_str().to_owned()).execute(&mut *transaction).await?.rows_affected();
+                sqlx::query(notice::DELETE_OF_SESSION).bind(key.as_str().to_owned()).execute(&mut *transaction).await?;
                 transaction.commit().await?;
                 Ok(deleted)
             })
@@ -263,8 +249,7 @@ impl Store {
 
     fn read_session(&self, row: &AnyRow) -> Result<Option<Session>, StoreError> {
         let impossible = |what: &str| StoreError::impossible(TABLE, what);
-        let key = SessionKey::parse(row.try_get("session_key")?)
-            .ok_or_else(|| impossible("a key that is none"))?;
+        let key = SessionKey::parse(row.try_get("session_key")?).ok_or_else(|| impossible("a key that is none"))?;
         let client: String = row.try_get("client")?;
         let principal = Principal {
             user: user_of(row, TABLE)?,
@@ -285,11 +270,7 @@ impl Store {
                         return Ok(None);
                     }
                     Err(source) => {
-                        return Err(StoreError::Unopened {
-                            table: TABLE,
-                            id: key.0,
-                            source,
-                        });
+                        return Err(StoreError::Unopened { table: TABLE, id: key.0, source });
                     }
                 }
             }
@@ -319,20 +300,12 @@ struct Place<'a> {
 }
 
 fn record<'a>(key: &'a SessionKey, upstream: &'a str, client: &'a ClientId) -> Place<'a> {
-    Place {
-        key,
-        scope: [upstream, client.as_str()],
-    }
+    Place { key, scope: [upstream, client.as_str()] }
 }
 
 impl<'a> Place<'a> {
     fn of(&'a self, principal: &'a Principal) -> Record<'a> {
-        Record {
-            kind: RecordKind::Session,
-            id: self.key.as_str(),
-            user: &principal.user,
-            scope: &self.scope,
-        }
+        Record { kind: RecordKind::Session, id: self.key.as_str(), user: &principal.user, scope: &self.scope }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -116,17 +117,18 @@ impl Store {
         })
     }
 
-    pub(crate) async fn within<T>(
+    /// Boxed, so that whoever awaits it sees one type that can go between threads.
+    pub(crate) fn within<'a, T: 'a>(
         &self,
-        work: impl Future<Output = Result<T, StoreError>>,
-    ) -> Result<T, StoreError> {
-        match tokio::time::timeout(DEADLINE, work).await {
-            Ok(result) => result,
-            Err(_) => Err(StoreError::Unavailable(format!(
-                "no answer within {} seconds",
-                DEADLINE.as_secs()
-            ))),
-        }
+        work: impl Future<Output = Result<T, StoreError>> + Send + 'a,
+    ) -> Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>> {
+        let limited = tokio::time::timeout(DEADLINE, work);
+        Box::pin(async {
+            match limited.await {
+                Ok(result) => result,
+                Err(_) => Err(StoreError::Unavailable(format!("no answer within {} seconds", DEADLINE.as_secs()))),
+            }
+        })
     }
 }
 

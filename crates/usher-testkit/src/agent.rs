@@ -10,6 +10,8 @@ pub fn agent() -> reqwest::Client {
     reqwest::Client::builder()
         .no_proxy()
         .redirect(Policy::none())
+        // A kept connection that a test has cut would fail the next request by chance.
+        .pool_max_idle_per_host(0)
         .build()
         .expect("an HTTP client without options that can fail")
 }

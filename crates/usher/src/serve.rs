@@ -4,6 +4,7 @@ use std::{io, sync::Arc, time::Duration};
 
 use axum::serve::ListenerExt;
 use elicit::Random;
+use secrecy::ExposeSecret;
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 use usher_store::{KeyFile, KeyFileError, Store, StoreError, Vault};
@@ -122,7 +123,7 @@ fn key_file(config: &Config, random: &dyn Random) -> Result<KeyFile, StartError>
     if path.exists() {
         return Ok(KeyFile::load(path)?);
     }
-    if config.uses_postgres() {
+    if config.store.expose_secret().starts_with("postgres") {
         return Err(StartError::NoKeys { path: path.display().to_string() });
     }
     Ok(KeyFile::create(path, random)?)

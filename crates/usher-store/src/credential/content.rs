@@ -65,11 +65,7 @@ impl Content {
 
     pub(super) fn to_bytes(&self) -> Result<Zeroizing<Vec<u8>>, serde_json::Error> {
         let written = Written {
-            secrets: self
-                .secrets
-                .iter()
-                .map(|(name, secret)| (name.as_str(), secret.expose_secret()))
-                .collect(),
+            secrets: self.secrets.iter().map(|(name, secret)| (name.as_str(), secret.expose_secret())).collect(),
             approvals: self
                 .approvals
                 .iter()
@@ -89,20 +85,13 @@ impl Content {
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
         let read: Read = serde_json::from_slice(bytes)?;
         Ok(Self {
-            secrets: read
-                .secrets
-                .into_iter()
-                .map(|(name, ReadSecret(secret))| (name, secret))
-                .collect(),
+            secrets: read.secrets.into_iter().map(|(name, ReadSecret(secret))| (name, secret)).collect(),
             approvals: read
                 .approvals
                 .into_iter()
                 .map(|approval| Approval {
                     client: approval.client,
-                    destination: Destination {
-                        upstream: approval.upstream,
-                        target: approval.target,
-                    },
+                    destination: Destination { upstream: approval.upstream, target: approval.target },
                 })
                 .collect(),
         })
@@ -110,10 +99,7 @@ impl Content {
 
     fn most_bytes(&self) -> usize {
         // A byte becomes at most six (`\u0001`); 64 covers quotes, names and commas of an entry.
-        let secrets = self
-            .secrets
-            .iter()
-            .map(|(name, secret)| 6 * (name.len() + secret.expose_secret().len()) + 64);
+        let secrets = self.secrets.iter().map(|(name, secret)| 6 * (name.len() + secret.expose_secret().len()) + 64);
         let approvals = self.approvals.iter().map(|approval| {
             let Destination { upstream, target } = &approval.destination;
             6 * (approval.client.as_str().len() + upstream.len() + target.len()) + 64
@@ -135,10 +121,7 @@ mod tests {
     fn content_comes_back_whole_and_never_grows_its_buffer() {
         let approval = Approval {
             client: ClientId::new("client-1").unwrap(),
-            destination: Destination {
-                upstream: "weather".into(),
-                target: "https://weather.example".into(),
-            },
+            destination: Destination { upstream: "weather".into(), target: "https://weather.example".into() },
         };
         let mut content = Content {
             secrets: BTreeMap::from([

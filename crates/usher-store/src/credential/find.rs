@@ -13,13 +13,8 @@ use crate::{Event, Store, StoreError};
 /// `last_used_at` is written at most this often.
 const TOUCH_EVERY: SignedDuration = SignedDuration::from_mins(1);
 
-pub(crate) const FIND: &str = concat!(
-    "SELECT ",
-    columns!(),
-    " FROM credentials WHERE credential_key = $1"
-);
-pub(crate) const OF_USER: &str =
-    concat!("SELECT ", columns!(), " FROM credentials WHERE user_key = $1");
+pub(crate) const FIND: &str = concat!("SELECT ", columns!(), " FROM credentials WHERE credential_key = $1");
+pub(crate) const OF_USER: &str = concat!("SELECT ", columns!(), " FROM credentials WHERE user_key = $1");
 const REJECT: &str = "UPDATE credentials SET status = 'rejected', version = version + 1, updated_at = $3 \
      WHERE credential_key = $1 AND version = $2";
 const TOUCH: &str = "UPDATE credentials SET last_used_at = $2 \
@@ -28,18 +23,11 @@ const DELETE: &str = "DELETE FROM credentials WHERE credential_key = $1";
 
 impl Store {
     /// A user's credential for a provider.
-    pub async fn credential(
-        &self,
-        user: &UserId,
-        provider: &str,
-    ) -> Result<Option<Credential>, StoreError> {
+    pub async fn credential(&self, user: &UserId, provider: &str) -> Result<Option<Credential>, StoreError> {
         self.within(async {
-            let row = sqlx::query(FIND)
-                .bind(CredentialKey::of(user, provider).0)
-                .fetch_optional(&self.shared.reader)
-                .await?;
-            row.map(|row| row::credential(&row, user, &self.shared.vault))
-                .transpose()
+            let row =
+                sqlx::query(FIND).bind(CredentialKey::of(user, provider).0).fetch_optional(&self.shared.reader).await?;
+            row.map(|row| row::credential(&row, user, &self.shared.vault)).transpose()
         })
         .await
     }
@@ -47,14 +35,9 @@ impl Store {
     /// All credentials of a user, by provider.
     pub async fn connections(&self, user: &UserId) -> Result<Vec<Credential>, StoreError> {
         self.within(async {
-            let rows = sqlx::query(OF_USER)
-                .bind(user_key(user))
-                .fetch_all(&self.shared.reader)
-                .await?;
-            let mut all = rows
-                .iter()
-                .map(|row| row::credential(row, user, &self.shared.vault))
-                .collect::<Result<Vec<_>, _>>()?;
+            let rows = sqlx::query(OF_USER).bind(user_key(user)).fetch_all(&self.shared.reader).await?;
+            let mut all =
+                rows.iter().map(|row| row::credential(row, user, &self.shared.vault)).collect::<Result<Vec<_>, _>>()?;
             all.sort_by(|one, other| one.provider.cmp(&other.provider));
             Ok(all)
         })
@@ -83,9 +66,7 @@ impl Store {
                     .rows_affected();
                 if changed > 0 {
                     let action = AuditAction::CredentialRejected;
-                    of_provider(action, Outcome::Failure, user, provider)
-                        .insert(&mut transaction, now)
-                        .await?;
+                    of_provider(action, Outcome::Failure, user, provider).insert(&mut transaction, now).await?;
                 }
                 transaction.commit().await?;
                 Ok(changed > 0)
@@ -98,12 +79,7 @@ impl Store {
     }
 
     /// Notes that a credential was used. Written at most once a minute.
-    pub async fn touch_credential(
-        &self,
-        user: &UserId,
-        provider: &str,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub async fn touch_credential(&self, user: &UserId, provider: &str, now: Timestamp) -> Result<(), StoreError> {
         self.within(async {
             sqlx::query(TOUCH)
                 .bind(CredentialKey::of(user, provider).0)
@@ -117,26 +93,15 @@ impl Store {
     }
 
     /// Deletes a credential: true if there was one. Works for one that does not open, too.
-    pub async fn disconnect(
-        &self,
-        user: &UserId,
-        provider: &str,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    pub async fn disconnect(&self, user: &UserId, provider: &str, now: Timestamp) -> Result<bool, StoreError> {
         let key = CredentialKey::of(user, provider);
         let deleted = self
             .within(async {
                 let mut transaction = self.begin().await?;
-                let deleted = sqlx::query(DELETE)
-                    .bind(key.0.clone())
-                    .execute(&mut *transaction)
-                    .await?
-                    .rows_affected();
+                let deleted = sqlx::query(DELETE).bind(key.0.clone()).execute(&mut *transaction).await?.rows_affected();
                 if deleted > 0 {
                     let action = AuditAction::CredentialDisconnected;
-                    of_provider(action, Outcome::Success, user, provider)
-                        .insert(&mut transaction, now)
-                        .await?;
+                    of_provider(action, Outcome::Success, user, provider).insert(&mut transaction, now).await?;
                 }
                 transaction.commit().await?;
                 Ok(deleted > 0)
@@ -150,8 +115,5 @@ impl Store {
 }
 
 fn of_provider(action: AuditAction, outcome: Outcome, user: &UserId, provider: &str) -> AuditEntry {
-    AuditEntry {
-        provider: Some(provider.to_owned()),
-        ..AuditEntry::of_user(action, outcome, user)
-    }
+    AuditEntry { provider: Some(provider.to_owned()), ..AuditEntry::of_user(action, outcome, user) }
 }

@@ -114,9 +114,7 @@ impl CredentialStatus {
     }
 
     pub(crate) fn parse(name: &str) -> Option<Self> {
-        [Self::Working, Self::Rejected]
-            .into_iter()
-            .find(|status| status.as_str() == name)
+        [Self::Working, Self::Rejected].into_iter().find(|status| status.as_str() == name)
     }
 }
 
@@ -128,9 +126,7 @@ impl Credential {
 
     /// Whether the user agreed that this client has it sent there (R-OAUTH-04, R-GW-04).
     pub fn allows(&self, client: &ClientId, destination: &Destination) -> bool {
-        self.approvals
-            .iter()
-            .any(|approval| approval.client == *client && approval.destination == *destination)
+        self.approvals.iter().any(|approval| approval.client == *client && approval.destination == *destination)
     }
 
     /// The clients that may use it, each once.
@@ -140,9 +136,6 @@ impl Credential {
 
     /// The destinations that it may be sent to, each once.
     pub fn destinations(&self) -> BTreeSet<&Destination> {
-        self.approvals
-            .iter()
-            .map(|approval| &approval.destination)
-            .collect()
+        self.approvals.iter().map(|approval| &approval.destination).collect()
     }
 }

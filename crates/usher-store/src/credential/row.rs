@@ -21,30 +21,19 @@ pub(super) use columns;
 
 /// The place of a sealed credential.
 pub(super) fn place<'a>(id: &'a str, user: &'a UserId, provider: &'a [&'a str; 1]) -> Record<'a> {
-    Record {
-        kind: RecordKind::Credential,
-        id,
-        user,
-        scope: provider,
-    }
+    Record { kind: RecordKind::Credential, id, user, scope: provider }
 }
 
 /// Opens a row for the user who is asked for, whoever the row says it belongs to:
 /// one that was moved to them does not open.
-pub(super) fn credential(
-    row: &AnyRow,
-    user: &UserId,
-    vault: &Vault,
-) -> Result<Credential, StoreError> {
+pub(super) fn credential(row: &AnyRow, user: &UserId, vault: &Vault) -> Result<Credential, StoreError> {
     let id: String = row.try_get("id")?;
     let provider: String = row.try_get("provider")?;
     let sealed: Vec<u8> = row.try_get("sealed")?;
-    let content = open(&place(&id, user, &[&provider]), &sealed, vault).map_err(|source| {
-        StoreError::Unopened {
-            table: TABLE,
-            id: id.clone(),
-            source,
-        }
+    let content = open(&place(&id, user, &[&provider]), &sealed, vault).map_err(|source| StoreError::Unopened {
+        table: TABLE,
+        id: id.clone(),
+        source,
     })?;
     let used: Option<i64> = row.try_get("last_used_at")?;
     Ok(Credential {

@@ -42,9 +42,7 @@ impl Store {
             .bind(CredentialKey::of(user, &interaction.provider).0)
             .fetch_optional(&mut *connection)
             .await?;
-        let current = row
-            .map(|row| row::credential(&row, user, &self.shared.vault))
-            .transpose()?;
+        let current = row.map(|row| row::credential(&row, user, &self.shared.vault)).transpose()?;
         let mut content = Content::default();
         let mut status = CredentialStatus::Working;
         if let Some(current) = &current {
@@ -122,18 +120,9 @@ impl Store {
         Ok(result.rows_affected())
     }
 
-    fn seal(
-        &self,
-        record: &crate::vault::Record<'_>,
-        content: &Content,
-    ) -> Result<Vec<u8>, StoreError> {
-        let bytes = content
-            .to_bytes()
-            .map_err(|_| StoreError::Unsealed(crate::KeyError::Malformed))?;
-        self.shared
-            .vault
-            .seal(record, &bytes)
-            .map_err(StoreError::Unsealed)
+    fn seal(&self, record: &crate::vault::Record<'_>, content: &Content) -> Result<Vec<u8>, StoreError> {
+        let bytes = content.to_bytes().map_err(|_| StoreError::Unsealed(crate::KeyError::Malformed))?;
+        self.shared.vault.seal(record, &bytes).map_err(StoreError::Unsealed)
     }
 
     /// Keeps the id of the master key in the same transaction, so that a start with
@@ -143,10 +132,7 @@ impl Store {
         if lock(&self.shared.known_keys).contains(id) {
             return Ok(());
         }
-        sqlx::query(KNOW_KEY)
-            .bind(id.to_owned())
-            .execute(connection)
-            .await?;
+        sqlx::query(KNOW_KEY).bind(id.to_owned()).execute(connection).await?;
         Ok(())
     }
 
@@ -161,8 +147,6 @@ impl Store {
         let mut tail = [0_u8; 10];
         self.shared.random.fill(&mut tail);
         let millis = u64::try_from(now.as_millisecond()).unwrap_or(0);
-        uuid::Builder::from_unix_timestamp_millis(millis, &tail)
-            .into_uuid()
-            .to_string()
+        uuid::Builder::from_unix_timestamp_millis(millis, &tail).into_uuid().to_string()
     }
 }

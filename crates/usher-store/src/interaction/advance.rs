@@ -4,9 +4,7 @@ use jiff::Timestamp;
 use sqlx::AnyConnection;
 
 use super::row::{self, StateColumns, columns};
-use super::{
-    Advanced, DeclinedBy, Interaction, Obstacle, StateName, Step, TransitionError,
-};
+use super::{Advanced, DeclinedBy, Interaction, Obstacle, StateName, Step, TransitionError};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::{Event, Store, StoreError};
 
@@ -22,12 +20,7 @@ impl Store {
     /// [`Advanced::Lost`] (R-MRTR-03).
     ///
     /// A step that changes nothing (opening what is open) is done without a write.
-    pub async fn advance(
-        &self,
-        interaction: Interaction,
-        step: Step,
-        now: Timestamp,
-    ) -> Result<Advanced, StoreError> {
+    pub async fn advance(&self, interaction: Interaction, step: Step, now: Timestamp) -> Result<Advanced, StoreError> {
         let from = interaction.state.name();
         let version = interaction.version;
         let next = match interaction.step(step, now) {
@@ -51,11 +44,9 @@ impl Store {
                 Ok(Advanced::Done(done))
             }
             // Only starting again makes an interaction open that was not: a newer one has its place.
-            Err(error) if error.is_unique_violation() => Ok(Advanced::Refused(TransitionError {
-                from,
-                to: StateName::Opened,
-                obstacle: Obstacle::Superseded,
-            })),
+            Err(error) if error.is_unique_violation() => {
+                Ok(Advanced::Refused(TransitionError { from, to: StateName::Opened, obstacle: Obstacle::Superseded }))
+            }
             other => other,
         }
     }
@@ -91,15 +82,8 @@ fn entry(step: Step, interaction: &Interaction) -> AuditEntry {
                 DeclinedBy::Client => "in the client",
             }),
         ),
-        Step::Fail(reason) => (
-            AuditAction::InteractionFailed,
-            Outcome::Failure,
-            Some(reason.as_str()),
-        ),
+        Step::Fail(reason) => (AuditAction::InteractionFailed, Outcome::Failure, Some(reason.as_str())),
         Step::Restart => (AuditAction::InteractionRestarted, Outcome::Success, None),
     };
-    AuditEntry {
-        detail,
-        ..AuditEntry::of_interaction(action, outcome, interaction)
-    }
+    AuditEntry { detail, ..AuditEntry::of_interaction(action, outcome, interaction) }
 }

@@ -83,11 +83,7 @@ async fn ask_one(
     notify: Option<&SessionKey>,
     now: Timestamp,
 ) -> Result<Interaction, StoreError> {
-    sqlx::query(EXPIRE)
-        .bind(key.to_owned())
-        .bind(micros(now))
-        .execute(&mut *connection)
-        .await?;
+    sqlx::query(EXPIRE).bind(key.to_owned()).bind(micros(now)).execute(&mut *connection).await?;
     let user = &new.principal.user;
     let row = sqlx::query(INSERT)
         .bind(new.id.as_str().to_owned())

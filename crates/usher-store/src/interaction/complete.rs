@@ -64,10 +64,7 @@ impl Store {
             transaction.rollback().await?;
             return Ok(Attempt::Ended(Advanced::Lost));
         };
-        match self
-            .change_credential(&mut transaction, &done, completion, now)
-            .await?
-        {
+        match self.change_credential(&mut transaction, &done, completion, now).await? {
             Change::Stored => {}
             Change::Overtaken => {
                 transaction.rollback().await?;
@@ -87,9 +84,7 @@ impl Store {
             Completion::Allow => AuditAction::CredentialAllowed,
         };
         for action in [stored, AuditAction::InteractionCompleted] {
-            AuditEntry::of_interaction(action, Outcome::Success, &done)
-                .insert(&mut transaction, now)
-                .await?;
+            AuditEntry::of_interaction(action, Outcome::Success, &done).insert(&mut transaction, now).await?;
         }
         transaction.commit().await?;
         Ok(Attempt::Ended(Advanced::Done(done)))

@@ -17,8 +17,7 @@ use crate::{Store, StoreError};
 const FEW: usize = 8;
 const MANY: usize = 128;
 
-pub(crate) const FIND: &str =
-    concat!("SELECT ", columns!(), " FROM interactions WHERE id = $1");
+pub(crate) const FIND: &str = concat!("SELECT ", columns!(), " FROM interactions WHERE id = $1");
 
 pub(crate) const WAITING: &str = concat!(
     "SELECT ",
@@ -30,28 +29,16 @@ pub(crate) const WAITING: &str = concat!(
 
 impl Store {
     /// An interaction as it is at `now`: past its end it shows as expired.
-    pub async fn interaction(
-        &self,
-        id: &InteractionId,
-        now: Timestamp,
-    ) -> Result<Option<Interaction>, StoreError> {
+    pub async fn interaction(&self, id: &InteractionId, now: Timestamp) -> Result<Option<Interaction>, StoreError> {
         self.within(async {
-            let row = sqlx::query(FIND)
-                .bind(id.as_str().to_owned())
-                .fetch_optional(&self.shared.reader)
-                .await?;
-            row.map(|row| row::interaction(&row).map(|found| found.at(now)))
-                .transpose()
+            let row = sqlx::query(FIND).bind(id.as_str().to_owned()).fetch_optional(&self.shared.reader).await?;
+            row.map(|row| row::interaction(&row).map(|found| found.at(now))).transpose()
         })
         .await
     }
 
     /// Those of `ids` that exist, in no particular order: for whoever waits for many.
-    pub async fn interactions(
-        &self,
-        ids: &[InteractionId],
-        now: Timestamp,
-    ) -> Result<Vec<Interaction>, StoreError> {
+    pub async fn interactions(&self, ids: &[InteractionId], now: Timestamp) -> Result<Vec<Interaction>, StoreError> {
         self.within(async {
             let mut found = Vec::with_capacity(ids.len());
             for chunk in ids.chunks(MANY) {
@@ -72,24 +59,13 @@ impl Store {
     }
 
     /// A user's open interactions, the newest first.
-    pub async fn waiting_interactions(
-        &self,
-        user: &UserId,
-        now: Timestamp,
-    ) -> Result<Vec<Interaction>, StoreError> {
+    pub async fn waiting_interactions(&self, user: &UserId, now: Timestamp) -> Result<Vec<Interaction>, StoreError> {
         self.within(async {
-            let rows = sqlx::query(WAITING)
-                .bind(user_key(user))
-                .bind(micros(now))
-                .fetch_all(&self.shared.reader)
-                .await?;
-            let mut waiting = rows
-                .iter()
-                .map(row::interaction)
-                .collect::<Result<Vec<_>, _>>()?;
-            waiting.sort_by(|one, other| {
-                (Reverse(one.created_at), &one.id).cmp(&(Reverse(other.created_at), &other.id))
-            });
+            let rows =
+                sqlx::query(WAITING).bind(user_key(user)).bind(micros(now)).fetch_all(&self.shared.reader).await?;
+            let mut waiting = rows.iter().map(row::interaction).collect::<Result<Vec<_>, _>>()?;
+            waiting
+                .sort_by(|one, other| (Reverse(one.created_at), &one.id).cmp(&(Reverse(other.created_at), &other.id)));
             Ok(waiting)
         })
         .await

@@ -29,11 +29,7 @@ impl InteractionId {
 
     /// Reads an id, strictly: one id has one text.
     pub fn parse(text: &str) -> Result<Self, InvalidId> {
-        if token::is_random_text(text) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(InvalidId)
-        }
+        if token::is_random_text(text) { Ok(Self(text.to_owned())) } else { Err(InvalidId) }
     }
 
     /// The text of the id.

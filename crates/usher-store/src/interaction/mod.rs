@@ -12,9 +12,7 @@ use elicit::Principal;
 use jiff::Timestamp;
 
 pub use self::id::{InteractionId, InvalidId};
-pub use self::state::{
-    DeclinedBy, FailureReason, InteractionState, Obstacle, StateName, Step, TransitionError,
-};
+pub use self::state::{DeclinedBy, FailureReason, InteractionState, Obstacle, StateName, Step, TransitionError};
 
 /// Where a credential will be sent: what the person sees at consent (R-GW-04).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -4,9 +4,7 @@ use elicit::{ClientId, Principal};
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
-use super::{
-    AskReason, Destination, FailureReason, Interaction, InteractionId, InteractionState,
-};
+use super::{AskReason, Destination, FailureReason, Interaction, InteractionId, InteractionState};
 use crate::StoreError;
 use crate::browser::user_of;
 use crate::time::{micros, timestamp};
@@ -48,11 +46,7 @@ impl From<&InteractionState> for StateColumns {
             }
             S::Failed { at, reason } => (Some(micros(*at)), Some(reason.as_str())),
         };
-        Self {
-            state: state.name().as_str(),
-            at,
-            failure,
-        }
+        Self { state: state.name().as_str(), at, failure }
     }
 }
 
@@ -64,24 +58,16 @@ pub(super) fn interaction(row: &AnyRow) -> Result<Interaction, StoreError> {
             .map_err(|_| StoreError::impossible(TABLE, "an id that is none"))?,
         principal: Principal {
             user: user_of(row, TABLE)?,
-            client: ClientId::new(client)
-                .map_err(|_| StoreError::impossible(TABLE, "a client that is none"))?,
+            client: ClientId::new(client).map_err(|_| StoreError::impossible(TABLE, "a client that is none"))?,
         },
         client_claim: row.try_get("client_claim")?,
         provider: row.try_get("provider")?,
-        destination: Destination {
-            upstream: row.try_get("upstream")?,
-            target: row.try_get("target")?,
-        },
+        destination: Destination { upstream: row.try_get("upstream")?, target: row.try_get("target")? },
         reason: AskReason::parse(row.try_get("reason")?)
             .ok_or_else(|| StoreError::impossible(TABLE, "a reason of another name"))?,
         created_at: timestamp(row.try_get("created_at")?, TABLE)?,
         expires_at: timestamp(row.try_get("expires_at")?, TABLE)?,
-        state: state(
-            row.try_get("state")?,
-            row.try_get("state_at")?,
-            row.try_get("failure")?,
-        )?,
+        state: state(row.try_get("state")?, row.try_get("state_at")?, row.try_get("failure")?)?,
         version: row.try_get("version")?,
     })
 }
@@ -97,14 +83,9 @@ fn state(name: &str, at: i64, failure: Option<&str>) -> Result<InteractionState,
         ("declined", None) => Ok(S::Declined { at }),
         ("failed", Some(Some(reason))) => Ok(S::Failed { at, reason }),
         ("expired", None) => Ok(S::Expired),
-        (
-            name @ ("created" | "opened" | "consented" | "completed" | "declined" | "failed"
-            | "expired"),
-            _,
-        ) => Err(StoreError::impossible(
-            TABLE,
-            format!("the state {name} with the failure {failure:?}"),
-        )),
+        (name @ ("created" | "opened" | "consented" | "completed" | "declined" | "failed" | "expired"), _) => {
+            Err(StoreError::impossible(TABLE, format!("the state {name} with the failure {failure:?}")))
+        }
         (other, _) => Err(StoreError::impossible(TABLE, format!("the state {other:?}"))),
     }
 }

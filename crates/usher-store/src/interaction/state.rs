@@ -187,14 +187,9 @@ impl FailureReason {
     }
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        [
-            Self::ProviderUnreachable,
-            Self::ProviderRefused,
-            Self::StoreTrouble,
-            Self::Interrupted,
-        ]
-        .into_iter()
-        .find(|reason| reason.as_str() == text)
+        [Self::ProviderUnreachable, Self::ProviderRefused, Self::StoreTrouble, Self::Interrupted]
+            .into_iter()
+            .find(|reason| reason.as_str() == text)
     }
 }
 
@@ -222,16 +217,14 @@ impl Interaction {
         let at = whole_micros(now);
         let next = match (step, &current.state) {
             (Step::Open, S::Created) | (Step::Restart, S::Failed { .. }) => S::Opened { at },
-            (Step::Open, S::Opened { .. } | S::Consented { .. })
-            | (Step::Consent, S::Consented { .. }) => return Ok(current),
-            (Step::Consent, S::Opened { .. }) => S::Consented { at },
-            (
-                Step::Decline { .. },
-                S::Created | S::Opened { .. } | S::Consented { .. } | S::Failed { .. },
-            ) => S::Declined { at },
-            (Step::Fail(reason), S::Created | S::Opened { .. } | S::Consented { .. }) => {
-                S::Failed { at, reason }
+            (Step::Open, S::Opened { .. } | S::Consented { .. }) | (Step::Consent, S::Consented { .. }) => {
+                return Ok(current);
             }
+            (Step::Consent, S::Opened { .. }) => S::Consented { at },
+            (Step::Decline { .. }, S::Created | S::Opened { .. } | S::Consented { .. } | S::Failed { .. }) => {
+                S::Declined { at }
+            }
+            (Step::Fail(reason), S::Created | S::Opened { .. } | S::Consented { .. }) => S::Failed { at, reason },
             (step, state) => return Err(TransitionError::order(state, step.target())),
         };
         Ok(current.become_state(next))
@@ -242,9 +235,7 @@ impl Interaction {
         let current = self.at(now);
         match current.state {
             InteractionState::Consented { .. } => {
-                Ok(current.become_state(InteractionState::Completed {
-                    at: whole_micros(now),
-                }))
+                Ok(current.become_state(InteractionState::Completed { at: whole_micros(now) }))
             }
             state => Err(TransitionError::order(&state, StateName::Completed)),
         }
@@ -270,10 +261,6 @@ impl Step {
 
 impl TransitionError {
     fn order(from: &InteractionState, to: StateName) -> Self {
-        Self {
-            from: from.name(),
-            to,
-            obstacle: Obstacle::Order,
-        }
+        Self { from: from.name(), to, obstacle: Obstacle::Order }
     }
 }

@@ -82,10 +82,7 @@ pub enum KeyFileError {
 impl KeyFile {
     /// Reads a key file.
     pub fn load(path: &Path) -> Result<Self, KeyFileError> {
-        let fault = |source| KeyFileError::File {
-            path: path.to_owned(),
-            source,
-        };
+        let fault = |source| KeyFileError::File { path: path.to_owned(), source };
         let mut file = File::open(path).map_err(fault)?;
         check_mode(path, &file)?;
         // Room at once: a growing string would leave copies of the keys behind.
@@ -112,14 +109,8 @@ impl KeyFile {
              {id} {} active\n",
             *key
         ));
-        write_new(path, text.as_bytes()).map_err(|source| KeyFileError::File {
-            path: path.to_owned(),
-            source,
-        })?;
-        Ok(Self {
-            active: MasterKey::new(id, &secret)?,
-            older: Vec::new(),
-        })
+        write_new(path, text.as_bytes()).map_err(|source| KeyFileError::File { path: path.to_owned(), source })?;
+        Ok(Self { active: MasterKey::new(id, &secret)?, older: Vec::new() })
     }
 
     /// Reads the text of a key file.
@@ -127,10 +118,7 @@ impl KeyFile {
         let mut active = Vec::new();
         let mut older: Vec<MasterKey> = Vec::new();
         for (index, line) in text.lines().enumerate() {
-            let line_fault = |what| KeyFileError::Line {
-                line: index + 1,
-                what,
-            };
+            let line_fault = |what| KeyFileError::Line { line: index + 1, what };
             let content = line.split('#').next().unwrap_or_default();
             let mut words = content.split_whitespace();
             let Some(id) = words.next() else { continue };
@@ -143,8 +131,7 @@ impl KeyFile {
             if active.iter().chain(&older).any(|known: &MasterKey| known.id == id) {
                 return Err(line_fault("the id stands in the file twice"));
             }
-            let secret =
-                decode(secret).ok_or(line_fault("the key must be 32 bytes in base64url"))?;
+            let secret = decode(secret).ok_or(line_fault("the key must be 32 bytes in base64url"))?;
             let key = MasterKey::new(id.to_owned(), &secret)?;
             match role {
                 "active" => active.push(key),
@@ -167,9 +154,7 @@ impl KeyFile {
     /// The key ring of sealed request state, under the same ids.
     pub fn state_keys(&self) -> StateKeys {
         let ring = StateKeys::new(self.active.state_key());
-        self.older
-            .iter()
-            .fold(ring, |ring, key| ring.with(key.state_key()))
+        self.older.iter().fold(ring, |ring, key| ring.with(key.state_key()))
     }
 
     fn keys(&self) -> impl Iterator<Item = &MasterKey> {
@@ -186,23 +171,14 @@ impl KeyWrap for KeyFile {
         self.keys().any(|key| key.id == id)
     }
 
-    fn wrap(
-        &self,
-        data_key: &[u8; 32],
-        context: &[u8],
-        random: &dyn Random,
-    ) -> Result<WrappedKey, KeyError> {
+    fn wrap(&self, data_key: &[u8; 32], context: &[u8], random: &dyn Random) -> Result<WrappedKey, KeyError> {
         Ok(WrappedKey {
             key_id: self.active.id.clone(),
             bytes: aead::seal(&self.active.wrap, context, data_key, random)?,
         })
     }
 
-    fn unwrap(
-        &self,
-        wrapped: &WrappedKey,
-        context: &[u8],
-    ) -> Result<Zeroizing<[u8; 32]>, KeyError> {
+    fn unwrap(&self, wrapped: &WrappedKey, context: &[u8]) -> Result<Zeroizing<[u8; 32]>, KeyError> {
         let master = self
             .keys()
             .find(|key| key.id == wrapped.key_id)
@@ -215,9 +191,7 @@ impl KeyWrap for KeyFile {
 
 impl fmt::Debug for KeyFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KeyFile")
-            .field("key_ids", &self.key_ids())
-            .finish_non_exhaustive()
+        f.debug_struct("KeyFile").field("key_ids", &self.key_ids()).finish_non_exhaustive()
     }
 }
 
@@ -251,30 +225,17 @@ fn decode(text: &str) -> Option<Zeroizing<[u8; 32]>> {
 }
 
 fn is_key_id(id: &str) -> bool {
-    (1..=64).contains(&id.len())
-        && id
-            .bytes()
-            .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_'))
+    (1..=64).contains(&id.len()) && id.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_'))
 }
 
 #[cfg(unix)]
 fn check_mode(path: &Path, file: &File) -> Result<(), KeyFileError> {
     use std::os::unix::fs::PermissionsExt as _;
 
-    let metadata = file.metadata().map_err(|source| KeyFileError::File {
-        path: path.to_owned(),
-        source,
-    })?;
+    let metadata = file.metadata().map_err(|source| KeyFileError::File { path: path.to_owned(), source })?;
     let mode = metadata.permissions().mode() & 0o777;
     // The group may read: that is how container platforms hand a secret to a service.
-    if mode & 0o027 == 0 {
-        Ok(())
-    } else {
-        Err(KeyFileError::Exposed {
-            path: path.to_owned(),
-            mode,
-        })
-    }
+    if mode & 0o027 == 0 { Ok(()) } else { Err(KeyFileError::Exposed { path: path.to_owned(), mode }) }
 }
 
 #[cfg(not(unix))]
@@ -296,11 +257,7 @@ fn write_new(path: &Path, text: &[u8]) -> std::io::Result<()> {
     // The entry of the directory must last as well.
     #[cfg(unix)]
     if let Some(directory) = path.parent() {
-        let directory = if directory.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            directory
-        };
+        let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
         File::open(directory)?.sync_all()?;
     }
     Ok(())

@@ -14,19 +14,10 @@ pub trait KeyWrap: Send + Sync {
     fn has(&self, id: &str) -> bool;
 
     /// Wraps a data key under the active key. `context` is authenticated, not kept.
-    fn wrap(
-        &self,
-        data_key: &[u8; 32],
-        context: &[u8],
-        random: &dyn Random,
-    ) -> Result<WrappedKey, KeyError>;
+    fn wrap(&self, data_key: &[u8; 32], context: &[u8], random: &dyn Random) -> Result<WrappedKey, KeyError>;
 
     /// Unwraps a data key, given the same context.
-    fn unwrap(
-        &self,
-        wrapped: &WrappedKey,
-        context: &[u8],
-    ) -> Result<Zeroizing<[u8; 32]>, KeyError>;
+    fn unwrap(&self, wrapped: &WrappedKey, context: &[u8]) -> Result<Zeroizing<[u8; 32]>, KeyError>;
 }
 
 /// A data key, wrapped under a master key.

@@ -33,18 +33,11 @@ impl Envelope {
         let (key_id, rest) = part(rest)?;
         let (wrapped, sealed) = part(rest)?;
         let key_id = str::from_utf8(key_id).map_err(|_| KeyError::Malformed)?;
-        Ok(Self {
-            key: WrappedKey {
-                key_id: key_id.to_owned(),
-                bytes: wrapped.to_vec(),
-            },
-            sealed: sealed.to_vec(),
-        })
+        Ok(Self { key: WrappedKey { key_id: key_id.to_owned(), bytes: wrapped.to_vec() }, sealed: sealed.to_vec() })
     }
 }
 
 fn part(bytes: &[u8]) -> Result<(&[u8], &[u8]), KeyError> {
     let (&length, rest) = bytes.split_first().ok_or(KeyError::Malformed)?;
-    rest.split_at_checked(usize::from(length))
-        .ok_or(KeyError::Malformed)
+    rest.split_at_checked(usize::from(length)).ok_or(KeyError::Malformed)
 }

@@ -50,11 +50,7 @@ impl Vault {
         .to_bytes()
     }
 
-    pub(crate) fn open(
-        &self,
-        record: &Record<'_>,
-        bytes: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    pub(crate) fn open(&self, record: &Record<'_>, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
         let context = record.context();
         let envelope = Envelope::parse(bytes)?;
         let data_key = self.keys.unwrap(&envelope.key, &context)?;
@@ -64,9 +60,7 @@ impl Vault {
 
 impl fmt::Debug for Vault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Vault")
-            .field("active_id", &self.active_id())
-            .finish_non_exhaustive()
+        f.debug_struct("Vault").field("active_id", &self.active_id()).finish_non_exhaustive()
     }
 }
 

@@ -132,8 +132,7 @@ impl Legacy {
 
     /// [`open`](Self::open) under this id (JSON text).
     pub async fn open_as(&self, id: &str, method: &str, params: &str) -> Stream {
-        let method = quote(method);
-        self.post(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#)).await
+        self.post(request_text(id, method, params)).await
     }
 
     /// An id that was not used yet.
@@ -166,11 +165,16 @@ impl Legacy {
         }
     }
 
+    /// Sends a request where the connection may be refused or cut before an answer.
+    pub async fn try_open(&self, method: &str, params: &str) -> Result<Stream, reqwest::Error> {
+        let request = self.request(Method::POST, "application/json, text/event-stream");
+        Stream::try_open(method, request.body(request_text(&self.next_id(), method, params))).await
+    }
+
     /// Posts this body as it is.
     pub async fn post(&self, body: impl Into<Vec<u8>>) -> Stream {
-        let mut request = self.request(Method::POST, "application/json, text/event-stream");
-        request = request.body(body.into());
-        Stream::open("a POST", request).await
+        let request = self.request(Method::POST, "application/json, text/event-stream");
+        Stream::open("a POST", request.body(body.into())).await
     }
 
     /// Answers a request of the server: `id` and `result` are JSON text.
@@ -229,4 +233,9 @@ impl Legacy {
         }
         self.agent.request(method, &self.url).headers(headers.into_map())
     }
+}
+
+fn request_text(id: &str, method: &str, params: &str) -> String {
+    let method = quote(method);
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#)
 }

@@ -64,6 +64,11 @@ impl Form {
         self.inputs.iter().find(|input| input.name == name)
     }
 
+    /// Whether it stands beside the matter of the page: signing out, the language.
+    pub fn is_aside(&self) -> bool {
+        ["logout", "lang"].iter().any(|word| self.action.contains(word))
+    }
+
     /// The button whose text, value or name is this, else the first whose text contains it; case does not count.
     pub fn button(&self, text: &str) -> Option<&Button> {
         let same = |other: &str| other.to_lowercase() == text.to_lowercase();

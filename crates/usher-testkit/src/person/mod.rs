@@ -97,7 +97,7 @@ impl Person {
     pub async fn agree(&self, page: &Page, fields: &[(&str, &str)]) -> Page {
         let form = page.form_with(|form| {
             let known = fields.iter().all(|(name, _)| form.input(name).is_some());
-            known && form.buttons.iter().any(|button| !says_no(button))
+            known && !form.is_aside() && form.buttons.iter().any(|button| !says_no(button))
         });
         let form = form.unwrap_or_else(|| {
             let names: Vec<_> = fields.iter().map(|(name, _)| *name).collect();

@@ -73,10 +73,7 @@ impl Page {
 
     /// The first form that is posted and is not for signing out or the language. Panics when there is none.
     pub fn main_form(&self) -> Form {
-        let found = self.form_with(|form| {
-            let beside = ["logout", "language", "lang"];
-            form.method == http::Method::POST && !beside.iter().any(|word| form.action.contains(word))
-        });
+        let found = self.form_with(|form| form.method == http::Method::POST && !form.is_aside());
         found.unwrap_or_else(|| panic!("no form on {}", self.describe()))
     }
 

@@ -160,7 +160,8 @@ pub(super) fn open_stream(inner: &Arc<Inner>, entry: Recorded) -> Response {
         receiver
     });
     inner.log.touch();
-    let watch = Watch { inner: Arc::clone(inner), entry, task: None, running: None, detached: Arc::default() };
+    let watch =
+        Watch { inner: Arc::clone(inner), entry, task: None, running: None, switch: None, detached: Arc::default() };
     event_stream(receiver, watch)
 }
 

@@ -45,6 +45,7 @@ fn listen(task: &Task) -> Response {
         entry: task.entry.clone(),
         task: None,
         running: None,
+        switch: None,
         detached: Arc::clone(&task.detached),
     };
     event_stream(receiver, watch)

@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{future, stream};
 use http::{StatusCode, header};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
 use super::{Exchange, Inner};
+use crate::door::Switch;
 use crate::record::lock;
 use crate::{Outcome, Recorded};
 
@@ -55,6 +56,14 @@ impl Output {
         }
     }
 
+    /// Cuts the connection, after what was sent.
+    pub(super) fn cut(&mut self, switch: &Switch) {
+        match &self.stream {
+            Some(stream) => drop(stream.send(Bytes::new())),
+            None => switch.cut(),
+        }
+    }
+
     /// From now on writes to another stream; the old one ends.
     pub(super) fn move_to(&mut self, sender: mpsc::UnboundedSender<Bytes>) {
         self.open_stream();
@@ -88,12 +97,20 @@ fn pieces(mut bytes: Bytes, size: usize) -> impl Iterator<Item = Bytes> {
     })
 }
 
-/// A response with a stream of events, which keeps `guard` as long as anybody reads it.
-pub(super) fn event_stream(receiver: mpsc::UnboundedReceiver<Bytes>, guard: impl Send + 'static) -> Response {
-    let state = (receiver, guard);
-    let body = stream::unfold(state, |(mut receiver, guard)| async {
-        let piece = receiver.recv().await?;
-        Some((Ok::<_, Infallible>(piece), (receiver, guard)))
+/// A response with a stream of events, which is watched as long as anybody reads it.
+pub(super) fn event_stream(receiver: mpsc::UnboundedReceiver<Bytes>, watch: Watch) -> Response {
+    let body = stream::unfold((receiver, watch), |(mut receiver, watch)| async {
+        let Some(piece) = receiver.recv().await else {
+            watch.finished();
+            return None;
+        };
+        if let (true, Some(switch)) = (piece.is_empty(), &watch.switch) {
+            // While this yields, the HTTP side puts on the wire what came before.
+            tokio::task::yield_now().await;
+            switch.cut();
+            return future::pending().await;
+        }
+        Some((Ok::<_, Infallible>(piece), (receiver, watch)))
     });
     Response::builder()
         .header(header::CONTENT_TYPE, "text/event-stream")
@@ -109,8 +126,19 @@ pub(super) struct Watch {
     pub(super) entry: Recorded,
     pub(super) task: Option<AbortHandle>,
     pub(super) running: Option<Exchange>,
+    /// Cuts the connection when an empty piece comes.
+    pub(super) switch: Option<Switch>,
     /// The script goes on without this connection.
     pub(super) detached: Arc<AtomicBool>,
+}
+
+impl Watch {
+    /// The stream ended by our own will.
+    fn finished(&self) {
+        if !self.detached.load(Ordering::SeqCst) {
+            self.inner.log.settle(&self.entry, Outcome::Answered);
+        }
+    }
 }
 
 impl Drop for Watch {

@@ -7,11 +7,12 @@ use axum::response::Response;
 use futures_util::future;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::AbortHandle;
 
 use super::output::{Head, Output, Watch, event_stream};
 use super::rounds::Start;
 use super::script::{End, Step};
-use super::{Answered, Call, Inner, Question, Script};
+use super::{Answered, Call, Exchange, Inner, Question, Script};
 use crate::door::Switch;
 use crate::record::lock;
 use crate::{Era, Outcome, Recorded, json, quote, sse};
@@ -34,18 +35,21 @@ pub(super) struct Task {
 /// Runs the script beside the connection, and returns what the client gets.
 pub(super) async fn respond(task: Task, script: Script) -> Response {
     let (inner, entry) = (Arc::clone(&task.inner), task.entry.clone());
-    let detached = Arc::clone(&task.detached);
+    let (detached, switch) = (Arc::clone(&task.detached), task.switch.clone());
     let key = (task.session.clone(), task.id.clone());
     let headers = script.headers.clone();
     let (output, head) = Output::new(script.piece);
     let legacy = task.era == Era::Legacy;
-    let handle = tokio::spawn(task.run(script, output)).abort_handle();
-    lock(&inner.tasks).push(handle.clone());
-    if legacy {
-        lock(&inner.running).insert(key.clone(), (entry.clone(), handle.clone()));
-    }
+    let handle = start(task, script, output, &key);
     let running = legacy.then_some(key);
-    let watch = Watch { inner: Arc::clone(&inner), entry: entry.clone(), task: Some(handle), running, detached };
+    let watch = Watch {
+        inner: Arc::clone(&inner),
+        entry: entry.clone(),
+        task: Some(handle),
+        running,
+        switch: Some(switch),
+        detached,
+    };
     let mut response = match head.await {
         Ok(Head::Whole(response)) => response,
         Ok(Head::Stream(receiver)) => event_stream(receiver, watch),
@@ -61,6 +65,19 @@ pub(super) async fn respond(task: Task, script: Script) -> Response {
         response.headers_mut().insert(name, HeaderValue::from_str(&value).expect("a header value"));
     }
     response
+}
+
+fn start(task: Task, script: Script, output: Output, key: &Exchange) -> AbortHandle {
+    let (inner, entry, era) = (Arc::clone(&task.inner), task.entry.clone(), task.era);
+    // Held until the entry is there, since the task removes it at its end.
+    let mut running = lock(&inner.running);
+    let handle = tokio::spawn(task.run(script, output)).abort_handle();
+    if era == Era::Legacy {
+        running.insert(key.clone(), (entry, handle.clone()));
+    }
+    drop(running);
+    lock(&inner.tasks).push(handle.clone());
+    handle
 }
 
 impl Task {
@@ -142,8 +159,9 @@ impl Task {
             }
             End::Drop => {
                 self.inner.log.settle(&self.entry, Outcome::Dropped);
-                self.switch.cut();
-                return;
+                output.cut(&self.switch);
+                // Holds the stream open until the connection is gone.
+                return future::pending().await;
             }
             End::Silence => return future::pending().await,
         };

@@ -145,7 +145,7 @@ impl Broker {
         fields: BTreeMap<String, SecretString>,
     ) -> Result<Submitted, VisitError> {
         let visit = self.open(id, user).await?;
-        let read = read(visit.provider.fields(), fields).and_then(|secrets| fits(&visit.upstream, &visit.provider, secrets));
+        let read = read(visit.provider.fields(), &fields).and_then(|secrets| fits(&visit.upstream, &visit.provider, secrets));
         let secrets = match read {
             Ok(secrets) => secrets,
             Err(faults) => return Ok(Submitted::Wrong(Box::new(visit), faults)),
@@ -201,34 +201,22 @@ impl Broker {
         self.open(id, user).await
     }
 
-    /// Notes in the audit log that a request about an interaction was refused, and why (R-SEC-03).
-    pub async fn refused(
-        &self,
-        id: &InteractionId,
-        user: &UserId,
-        about: Option<&Interaction>,
-        why: &'static str,
-    ) -> Result<(), StoreError> {
-        tracing::warn!(interaction = %id, why, "request about an interaction refused");
-        let entry = AuditEntry {
-            action: AuditAction::InteractionRefused,
-            outcome: Outcome::Refused,
-            principal: Some((user.clone(), None)),
-            upstream: about.map(|interaction| interaction.destination.upstream.clone()),
-            provider: about.map(|interaction| interaction.provider.clone()),
-            interaction: Some(id.clone()),
-            detail: Some(why),
-        };
-        self.store.audit(entry, self.clock.now()).await
-    }
-
     /// The interaction, if it is this person's (R-ID-03).
     async fn of_user(&self, id: &InteractionId, user: &UserId) -> Result<Interaction, VisitError> {
         let Some(interaction) = self.store.interaction(id, self.clock.now()).await? else {
             return Err(VisitError::NotFound);
         };
         if interaction.principal.user != *user {
-            self.refused(id, user, Some(&interaction), "another user").await?;
+            tracing::warn!(interaction = %id, "another user came to the page of an interaction");
+            let entry = AuditEntry {
+                principal: Some((user.clone(), None)),
+                upstream: Some(interaction.destination.upstream),
+                provider: Some(interaction.provider),
+                interaction: Some(interaction.id),
+                detail: Some("another user"),
+                ..AuditEntry::new(AuditAction::InteractionRefused, Outcome::Refused)
+            };
+            self.store.audit(entry, self.clock.now()).await?;
             return Err(VisitError::OtherPerson);
         }
         Ok(interaction)
@@ -290,7 +278,7 @@ fn purpose(interaction: &Interaction, provider: &Provider, stored: Option<&Crede
 }
 
 /// Takes what was typed: only fields that were asked for, without the spaces that copying leaves around a key.
-fn read(fields: &[Field], typed: BTreeMap<String, SecretString>) -> Result<BTreeMap<String, SecretString>, Vec<Fault>> {
+fn read(fields: &[Field], typed: &BTreeMap<String, SecretString>) -> Result<BTreeMap<String, SecretString>, Vec<Fault>> {
     let mut faults = Vec::new();
     if typed.keys().any(|name| !fields.iter().any(|field| field.name == *name)) {
         faults.push(Fault::Unknown);
@@ -337,39 +325,4 @@ fn fits(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::Text;
-
-    fn field(name: &str, required: bool) -> Field {
-        Field { name: name.into(), label: Text::from(name), description: None, help_url: None, masked: true, required }
-    }
-
-    fn typed(pairs: &[(&str, &str)]) -> BTreeMap<String, SecretString> {
-        pairs.iter().map(|(name, value)| ((*name).to_owned(), SecretString::from(*value))).collect()
-    }
-
-    #[test]
-    fn what_was_typed_is_kept_without_the_spaces_around_it() {
-        let fields = [field("key", true), field("team", false)];
-        let secrets = read(&fields, typed(&[("key", " abc def\n"), ("team", "")])).unwrap();
-        assert_eq!(secrets["key"].expose_secret(), "abc def");
-        assert!(!secrets.contains_key("team"));
-    }
-
-    #[test]
-    fn every_fault_is_named_at_once() {
-        let fields = [field("key", true), field("team", true), field("note", false)];
-        let long = "x".repeat(FIELD_AT_MOST + 1);
-        let faults = read(&fields, typed(&[("team", &long), ("note", "a\u{0}b"), ("admin", "yes")])).unwrap_err();
-        assert_eq!(
-            faults,
-            [
-                Fault::Unknown,
-                Fault::Missing("key".into()),
-                Fault::TooLong("team".into()),
-                Fault::Characters("note".into())
-            ]
-        );
-    }
-}
+mod tests;

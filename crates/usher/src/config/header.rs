@@ -71,10 +71,7 @@ fn forbidden(name: &str, request: Request) -> Option<&'static str> {
         "content-length" | "transfer-encoding" | "trailer" | "expect" => {
             "it frames the body, and a second one would let a request hide in another"
         }
-        "connection" | "keep-alive" | "proxy-connection" | "te" | "upgrade" => {
-            "it concerns one connection, not the server behind it"
-        }
-        "proxy-authorization" | "proxy-authenticate" => "it is read by proxies, not by the server",
+        "connection" | "keep-alive" | "te" | "upgrade" => "it concerns one connection, not the server behind it",
         "content-type" | "content-encoding" => "it describes the body, which is the client's",
         "accept" | "accept-encoding" if request == Request::Upstream => "it says which answers the gateway can read",
         "accept-encoding" => "it says which answers the gateway can read",
@@ -82,6 +79,7 @@ fn forbidden(name: &str, request: Request) -> Option<&'static str> {
         "origin" | "referer" => "servers use it to tell browsers from others",
         "forwarded" | "via" => "it tells where a request came from, which is not for a template to say",
         "last-event-id" => "it belongs to the protocol: the client resumes a stream with it",
+        _ if name.starts_with("proxy-") => "it is read by proxies, not by the server",
         _ if name.starts_with("mcp-") => "it belongs to the protocol, and the gateway sets it",
         _ if name.starts_with("x-forwarded-") => {
             "it tells where a request came from, which is not for a template to say"

@@ -239,10 +239,6 @@ pub(super) struct Table<'r> {
 }
 
 impl<'r> Table<'r> {
-    pub(super) fn reader(&self) -> &'r Reader<'r> {
-        self.reader
-    }
-
     /// Leaves a fault at the head of the table, for the key `key` in it (or the table itself).
     pub(super) fn fault(&self, key: &str, message: impl Into<String>, fix: impl Into<String>) {
         let path = if key.is_empty() { self.path.clone() } else { self.child(key) };

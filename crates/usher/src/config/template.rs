@@ -184,7 +184,6 @@ mod tests {
         assert!(!format!("{value:?}").contains("abc"));
     }
 
-    /// R-SEC-05: a secret cannot add a header of its own.
     #[test]
     fn a_secret_that_would_break_out_of_its_header_is_refused() {
         let template = Template::parse("Bearer {api_key}").unwrap();

@@ -11,6 +11,15 @@ use url::form_urlencoded;
 /// The largest form that is read, in bytes: many fields of 8 KiB, each byte percent-encoded.
 pub(crate) const FORM_AT_MOST: usize = 256 * 1024;
 
+/// Why a request is refused: it comes from a page of somebody else, or from no page.
+pub(crate) const FOREIGN: &str = "not from a page of ours";
+
+/// Why a request is refused: it is not what our forms send.
+pub(crate) const NO_FORM: &str = "not a form of ours";
+
+/// Why a request is refused: its token is not the one of this session and form.
+pub(crate) const WRONG_TOKEN: &str = "wrong form token";
+
 /// Whether a browser sent this from a page of ours: `Sec-Fetch-Site` first, then `Origin`. Without both, nobody can tell,
 /// so it is refused (R-OAUTH-03, R-SEC-08).
 pub(crate) fn from_our_page(headers: &HeaderMap, origin: &str) -> bool {

@@ -7,12 +7,12 @@ use bytes::Bytes;
 use elicit::UserId;
 use http::StatusCode;
 use secrecy::{ExposeSecret as _, SecretString};
-use usher_store::{BROWSER_LIFETIME, StoreError};
+use usher_store::{AuditAction, AuditEntry, BROWSER_LIFETIME, Outcome, StoreError};
 
 use super::{
-    form::{Posted, from_our_page},
-    page::{Action, Fact, Message, Page, Tone},
-    visitor::Visitor,
+    form::{FOREIGN, NO_FORM, Posted, from_our_page},
+    page::{Action, Message, Page, Tone},
+    visitor::{Visitor, go},
 };
 use crate::{
     app::App,
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// How long a sign-in link works.
-pub const LINK_LIVES: Duration = Duration::from_secs(10 * 60);
+pub const LINK_LIVES: Duration = Duration::from_mins(10);
 
 /// What a person runs to get a link.
 const COMMAND: &str = "usher login";
@@ -38,7 +38,7 @@ pub async fn link(app: &App, user: &UserId) -> Result<String, StoreError> {
 pub(crate) async fn ask(visitor: Visitor) -> Response {
     let Some(token) = visitor.query("token").filter(|token| is_token(token)) else {
         return match visitor.signed_in().await {
-            Ok(Some(_)) => visitor.go("/", []),
+            Ok(Some(_)) => go("/", []),
             Ok(None) => visitor.show(StatusCode::OK, &need(visitor.page(None))),
             Err(response) => response,
         };
@@ -49,7 +49,6 @@ pub(crate) async fn ask(visitor: Visitor) -> Response {
 
 fn is_this_you(page: Page, token: &str) -> Message {
     let words = page.words();
-    let machine = machine();
     let sign_in = Action::Send {
         to: "/login".to_owned(),
         hidden: vec![("token", token.to_owned())],
@@ -57,19 +56,18 @@ fn is_this_you(page: Page, token: &str) -> Message {
         main: true,
     };
     Message::new(page, Tone::Plain, words.text("login.heading"))
-        .saying("login.lead", &[("machine", &machine)])
+        .saying("login.lead", &[("machine", &machine())])
         .saying("login.body", &[])
-        .fact(Fact::new(words.text("login.machine"), &machine))
         .action(sign_in)
 }
 
 /// `POST /login`: uses the link up, begins a session and goes to where the person wanted to go.
 pub(crate) async fn sign_in(visitor: Visitor, body: Result<Bytes, BytesRejection>) -> Response {
     if !from_our_page(&visitor.headers, visitor.app.config.public_url.origin()) {
-        return visitor.refused(None);
+        return visitor.refuse(None, FOREIGN).await;
     }
     let Some(mut posted) = Posted::read(&visitor.headers, body) else {
-        return visitor.refused(None);
+        return visitor.refuse(None, NO_FORM).await;
     };
     let token = posted.take_secret("token");
     if !is_token(token.expose_secret()) {
@@ -80,7 +78,7 @@ pub(crate) async fn sign_in(visitor: Visitor, body: Result<Bytes, BytesRejection
             let place = visitor.cookies.read(&visitor.headers, Cookie::Place).and_then(Place::parse);
             let path = place.unwrap_or(Place::Portal).path();
             let session = visitor.cookies.set(Cookie::Session, session.expose_secret());
-            visitor.go(&path, [session, visitor.cookies.clear(Cookie::Place)])
+            go(&path, [session, visitor.cookies.clear(Cookie::Place)])
         }
         Ok(None) => visitor.show(StatusCode::GONE, &used(visitor.page(None))),
         Err(error) => visitor.trouble(&error),
@@ -92,11 +90,24 @@ async fn begin_session(visitor: &Visitor, token: &SecretString) -> Result<Option
     let now = app.clock.now();
     let session = browser::new_token(&*app.random);
     let Some(_user) = app.store.use_login_link(token, &session, now + BROWSER_LIFETIME, now).await? else {
+        tracing::warn!("a sign-in link that does not work was used");
+        let entry = AuditEntry {
+            detail: Some("sign-in link"),
+            ..AuditEntry::new(AuditAction::BrowserRefused, Outcome::Refused)
+        };
+        app.store.audit(entry, now).await?;
         return Ok(None);
     };
-    // The session that this browser had before ends: a new sign-in is a new session.
-    if let Some(before) = browser::signed_in(app, &visitor.headers).await? {
-        app.store.delete_browser_session(before.token(), now).await?;
+    // The session that this browser had before ends: a new sign-in is a new session. The link is used up by now, so a
+    // failure here does not take the new session away.
+    let before = async {
+        match browser::signed_in(app, &visitor.headers).await? {
+            Some(before) => app.store.delete_browser_session(before.token(), now).await,
+            None => Ok(()),
+        }
+    };
+    if let Err(error) = before.await {
+        tracing::warn!(%error, "the session before a new sign-in was not ended");
     }
     Ok(Some(session))
 }

@@ -9,7 +9,7 @@ use axum::{
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use url::form_urlencoded;
-use usher_store::StoreError;
+use usher_store::{AuditAction, AuditEntry, InteractionId, Outcome, StoreError};
 
 use super::{
     headers,
@@ -74,7 +74,7 @@ impl Visitor {
     pub(crate) async fn must_be_signed_in(&self, back: &Place) -> Result<SignedIn, Response> {
         match self.signed_in().await? {
             Some(person) => Ok(person),
-            None => Err(self.go("/login", [self.cookies.set(Cookie::Place, &back.path())])),
+            None => Err(go("/login", [self.cookies.set(Cookie::Place, &back.path())])),
         }
     }
 
@@ -104,20 +104,21 @@ impl Visitor {
         response
     }
 
-    /// Sends the browser to a path of ours with a GET, setting cookies on the way.
-    pub(crate) fn go(&self, path: &str, cookies: impl IntoIterator<Item = Option<HeaderValue>>) -> Response {
-        let mut response = StatusCode::SEE_OTHER.into_response();
-        match HeaderValue::from_str(path) {
-            Ok(path) => drop(response.headers_mut().insert(header::LOCATION, path)),
-            Err(_) => *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR,
+    /// Refuses a request that is not what our forms send. Audited where somebody is signed in (R-SEC-03); from others
+    /// anybody could fill the log.
+    pub(crate) async fn refuse(&self, person: Option<&SignedIn>, why: &'static str) -> Response {
+        tracing::warn!(path = self.path, why, "request to a page refused");
+        if let Some(person) = person {
+            let entry = AuditEntry {
+                principal: Some((person.user.clone(), None)),
+                interaction: self.path.strip_prefix("/connect/").and_then(|id| InteractionId::parse(id).ok()),
+                detail: Some(why),
+                ..AuditEntry::new(AuditAction::PageRefused, Outcome::Refused)
+            };
+            if let Err(error) = self.app.store.audit(entry, self.app.clock.now()).await {
+                return self.trouble(&error);
+            }
         }
-        headers::protect(response.headers_mut());
-        set_cookies(&mut response, cookies);
-        response
-    }
-
-    /// The page for a request that is not what our forms send.
-    pub(crate) fn refused(&self, person: Option<&SignedIn>) -> Response {
         let message = Message::new(self.page(person), Tone::Warning, self.words.text("refused.heading"))
             .saying("refused.body", &[])
             .saying("refused.next", &[]);
@@ -147,6 +148,18 @@ impl Visitor {
             .go(&self.path, "trouble.again");
         self.show(StatusCode::SERVICE_UNAVAILABLE, &message)
     }
+}
+
+/// Sends the browser to a path of ours with a GET, setting cookies on the way.
+pub(crate) fn go(path: &str, cookies: impl IntoIterator<Item = Option<HeaderValue>>) -> Response {
+    let mut response = StatusCode::SEE_OTHER.into_response();
+    match HeaderValue::from_str(path) {
+        Ok(path) => drop(response.headers_mut().insert(header::LOCATION, path)),
+        Err(_) => *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR,
+    }
+    headers::protect(response.headers_mut());
+    set_cookies(&mut response, cookies);
+    response
 }
 
 fn set_cookies(response: &mut Response, cookies: impl IntoIterator<Item = Option<HeaderValue>>) {

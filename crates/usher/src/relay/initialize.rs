@@ -64,7 +64,7 @@ pub(super) async fn start(caller: Caller, id: &RawValue, params: Option<&RawValu
     }
     tracing::info!(upstream = caller.upstream().name, client = %caller.principal.client, session = %session.key(), revision = revision.as_str(), "session started");
     let mut response = answer.response();
-    if let Ok(value) = HeaderValue::from_str(session.as_str()) {
+    if let Ok(value) = HeaderValue::from_str(session.expose()) {
         response.headers_mut().insert(headers::SESSION_ID, value);
     }
     response

@@ -168,12 +168,16 @@ pub(super) fn for_upstream(body: &[u8], upstream_state: Option<&str>, rest: Opti
     let mut object = RawObject::parse(params.get()).ok()?;
     match upstream_state {
         Some(state) => object.set("requestState", serde_json::Value::from(state).to_string()),
-        None => object.remove("requestState"),
-    };
+        None => {
+            object.remove("requestState");
+        }
+    }
     match rest {
         Some(rest) => object.set("inputResponses", rest.get().to_owned()),
-        None => object.remove("inputResponses"),
-    };
+        None => {
+            object.remove("inputResponses");
+        }
+    }
     let mut envelope = RawObject::parse(std::str::from_utf8(body).ok()?).ok()?;
     envelope.set("params", object.to_json());
     Some(envelope.to_json())

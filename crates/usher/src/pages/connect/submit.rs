@@ -1,11 +1,14 @@
 //! `POST /connect/{interaction}`: the person's answer.
 
+use std::collections::BTreeMap;
+
 use axum::{
     extract::{Path, rejection::BytesRejection},
     response::Response,
 };
 use bytes::Bytes;
 use http::StatusCode;
+use secrecy::SecretString;
 use usher_store::InteractionId;
 
 use super::{ended::instead, show::page, view::Attempt};
@@ -13,8 +16,8 @@ use crate::{
     broker::{Submitted, VisitError},
     identity::browser::{Form, Place, SignedIn},
     pages::{
-        form::{Posted, from_our_page},
-        visitor::Visitor,
+        form::{FOREIGN, NO_FORM, Posted, WRONG_TOKEN, from_our_page},
+        visitor::{Visitor, go},
     },
 };
 
@@ -32,17 +35,17 @@ pub(crate) async fn submit(
     // Signed in or not: a form of another site learns nothing.
     let person = match visitor.must_be_signed_in(&Place::Connect(id.clone())).await {
         Ok(person) => person,
-        Err(_) if !ours => return visitor.refused(None),
+        Err(_) if !ours => return visitor.refuse(None, FOREIGN).await,
         Err(response) => return response,
     };
     if !ours {
-        return refuse(&visitor, &person, &id, "another origin").await;
+        return visitor.refuse(Some(&person), FOREIGN).await;
     }
     let Some(mut posted) = Posted::read(&visitor.headers, body) else {
-        return refuse(&visitor, &person, &id, "not a form").await;
+        return visitor.refuse(Some(&person), NO_FORM).await;
     };
     if !person.csrf_holds(Form::Connect(&id), &posted.take("csrf")) {
-        return refuse(&visitor, &person, &id, "form token").await;
+        return visitor.refuse(Some(&person), WRONG_TOKEN).await;
     }
     let (broker, user) = (&visitor.app.broker, &person.user);
     let done = match posted.take("action").as_str() {
@@ -54,17 +57,16 @@ pub(crate) async fn submit(
             }
         }
         "allow" => match broker.allow(&id, user).await {
-            Ok(submitted) => return answer(&visitor, &person, submitted, std::collections::BTreeMap::new()),
+            Ok(submitted) => return answer(&visitor, &person, submitted, BTreeMap::new()),
             Err(error) => Err(error),
         },
         "decline" => broker.decline(&id, user).await.map(|_| ()),
         "restart" => broker.restart(&id, user).await.map(|_| ()),
-        _ => return refuse(&visitor, &person, &id, "unknown action").await,
+        _ => return visitor.refuse(Some(&person), NO_FORM).await,
     };
     match done {
-        Ok(()) => visitor.go(&format!("/connect/{id}"), []),
-        // What became of it in the meantime is said by the page itself, at its own address.
-        Err(VisitError::Ended(_)) => visitor.go(&format!("/connect/{id}"), []),
+        // What became of it, now or in the meantime, is said by the page at its own address.
+        Ok(()) | Err(VisitError::Ended(_)) => go(&format!("/connect/{id}"), []),
         Err(error) => instead(&visitor, &person, &id, error),
     }
 }
@@ -73,11 +75,11 @@ fn answer(
     visitor: &Visitor,
     person: &SignedIn,
     submitted: Submitted,
-    typed: std::collections::BTreeMap<String, secrecy::SecretString>,
+    typed: BTreeMap<String, SecretString>,
 ) -> Response {
     let again = StatusCode::UNPROCESSABLE_ENTITY;
     match submitted {
-        Submitted::Completed(interaction) => visitor.go(&format!("/connect/{}", interaction.id), []),
+        Submitted::Completed(interaction) => go(&format!("/connect/{}", interaction.id), []),
         Submitted::Wrong(visit, faults) => {
             page(visitor, person, &visit, again, &Attempt { typed, faults, check: None })
         }
@@ -85,12 +87,5 @@ fn answer(
             page(visitor, person, &visit, again, &Attempt { typed, faults: Vec::new(), check: Some(error) })
         }
         Submitted::Again(visit) => page(visitor, person, &visit, StatusCode::CONFLICT, &Attempt::default()),
-    }
-}
-
-async fn refuse(visitor: &Visitor, person: &SignedIn, id: &InteractionId, why: &'static str) -> Response {
-    match visitor.app.broker.refused(id, &person.user, None, why).await {
-        Ok(()) => visitor.refused(Some(person)),
-        Err(error) => visitor.trouble(&error),
     }
 }

@@ -13,9 +13,9 @@ use crate::{
     config::Config,
     identity::browser::{Form, Place, SignedIn},
     pages::{
-        form::{Posted, from_our_page},
+        form::{FOREIGN, Posted, WRONG_TOKEN, from_our_page},
         page::{Action, Fact, Message, Page, Tone},
-        visitor::Visitor,
+        visitor::{Visitor, go},
     },
 };
 
@@ -37,7 +37,7 @@ pub(crate) async fn disconnect(
     body: Result<Bytes, BytesRejection>,
 ) -> Response {
     if !from_our_page(&visitor.headers, visitor.app.config.public_url.origin()) {
-        return visitor.refused(None);
+        return visitor.refuse(None, FOREIGN).await;
     }
     let (person, _) = match connected(&visitor, &provider).await {
         Ok(found) => found,
@@ -45,14 +45,14 @@ pub(crate) async fn disconnect(
     };
     let form = Posted::read(&visitor.headers, body);
     if !form.is_some_and(|mut form| person.csrf_holds(Form::Disconnect(&provider), &form.take("csrf"))) {
-        return visitor.refused(Some(&person));
+        return visitor.refuse(Some(&person), WRONG_TOKEN).await;
     }
     let app = &visitor.app;
     if let Err(error) = app.store.disconnect(&person.user, &provider, app.clock.now()).await {
         return visitor.trouble(&error);
     }
     app.broker.credentials.forget(&person.user, &provider);
-    visitor.go(&format!("/?disconnected={provider}"), [])
+    go(&format!("/?disconnected={provider}"), [])
 }
 
 /// The person and what they connected; else the answer that says otherwise.

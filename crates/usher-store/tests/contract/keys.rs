@@ -1,0 +1,71 @@
+use std::sync::Arc;
+
+use elicit::SystemRandom;
+use secrecy::ExposeSecret as _;
+use usher_store::{Completion, KeyFile, NewInteraction, StoreError};
+
+use crate::samples::{at, client, completed, connect, question, session, user};
+use crate::setup::Database;
+
+/// A second key file, and one with both keys, the second one active.
+fn rotated(database: &Database) -> (Arc<KeyFile>, Arc<KeyFile>) {
+    let path = database.directory.join("second.keys");
+    let second = KeyFile::create(&path, &SystemRandom).unwrap();
+    let first_text = std::fs::read_to_string(database.directory.join("usher.keys")).unwrap();
+    let second_text = std::fs::read_to_string(path).unwrap();
+    let both = format!("{}{second_text}", first_text.replace(" active", " older"));
+    (Arc::new(second), Arc::new(KeyFile::parse(&both).unwrap()))
+}
+
+pub(crate) async fn a_key_file_that_lacks_a_needed_key_is_refused(database: Database) {
+    let (second, both) = rotated(&database);
+    let store = database.store().await;
+    store.create_session(session(), at(0)).await.unwrap();
+    store.close().await;
+    // Nothing lasting was sealed yet: any key will do.
+    database.open(Arc::clone(&second)).await.unwrap().close().await;
+
+    let store = database.store().await;
+    completed(&store, question("ada"), connect("s-1")).await;
+    store.close().await;
+
+    let error = database.open(second).await.unwrap_err();
+    let StoreError::MissingKey { ids } = error else { panic!("{error}") };
+    assert_eq!(ids, database.keys.key_ids());
+    database.open(both).await.unwrap();
+}
+
+pub(crate) async fn an_older_key_still_opens_and_the_active_one_seals(database: Database) {
+    let (second, both) = rotated(&database);
+    let store = database.store().await;
+    completed(&store, question("ada"), connect("s-1")).await;
+    store.close().await;
+
+    let store = database.open(both).await.unwrap();
+    let ada = store.credential(&user("ada"), "weather").await.unwrap().unwrap();
+    assert_eq!(ada.secrets["api_key"].expose_secret(), "s-1");
+    let mut other = question("ada");
+    other.principal.client = client("client-2");
+    completed(&store, other, Completion::Allow).await;
+    store.close().await;
+
+    // Allowing has sealed anew; the first key is no longer asked for by that record.
+    assert_eq!(database.run("DELETE FROM key_ids WHERE id <> ''").await, 2);
+    let store = database.open(second).await.unwrap();
+    let ada = store.credential(&user("ada"), "weather").await.unwrap().unwrap();
+    assert_eq!(ada.secrets["api_key"].expose_secret(), "s-1");
+}
+
+pub(crate) async fn a_session_whose_key_is_gone_is_unknown(database: Database) {
+    let (second, _) = rotated(&database);
+    let new = session();
+    let store = database.store().await;
+    store.create_session(new.clone(), at(0)).await.unwrap();
+    store.close().await;
+
+    let store = database.open(second).await.unwrap();
+
+    assert!(store.session(&new.id, at(1)).await.unwrap().is_none());
+    let other = NewInteraction { provider: "maps".to_owned(), ..question("ada") };
+    completed(&store, other, connect("s-2")).await;
+}

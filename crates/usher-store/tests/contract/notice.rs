@@ -1,0 +1,65 @@
+use elicit::SystemRandom;
+use usher_store::{SessionId, SessionKey, Store};
+
+use crate::samples::{at, connect, consent, done, question, session};
+use crate::setup::Database;
+
+fn key() -> SessionKey {
+    SessionId::new(&SystemRandom).key()
+}
+
+async fn complete(store: &Store, asked: usher_store::Interaction) {
+    let consented = consent(store, asked).await;
+    done(store.complete(consented, connect("s-1"), at(3)).await.unwrap());
+}
+
+/// R-DONE-01: told when it completes, and once.
+pub(crate) async fn a_notice_is_due_once_its_interaction_is_completed(database: Database) {
+    let store = database.store().await;
+    let session = key();
+    let asked = store.ask(&[question("ada")], Some(&session), at(0)).await.unwrap().remove(0);
+    let id = asked.id.clone();
+    assert!(store.due_notices(&session).await.unwrap().is_empty());
+
+    complete(&store, asked).await;
+
+    assert_eq!(store.due_notices(&session).await.unwrap(), [id.clone()]);
+    assert!(!store.claim_notice(&id, &key()).await.unwrap(), "another session was not asked");
+    assert!(store.claim_notice(&id, &session).await.unwrap());
+    assert!(!store.claim_notice(&id, &session).await.unwrap());
+    assert!(store.due_notices(&session).await.unwrap().is_empty());
+}
+
+/// R-DONE-01: a question that two sessions asked is told to both, and to no other.
+pub(crate) async fn each_session_that_asked_is_owed_a_notice(database: Database) {
+    let store = database.store().await;
+    let (one, two) = (key(), key());
+    let mut asked = Vec::new();
+    for session in [Some(&one), Some(&two), Some(&one), None] {
+        asked = store.ask(&[question("ada")], session, at(0)).await.unwrap();
+    }
+    let id = asked[0].id.clone();
+
+    let mut sessions = store.notice_sessions(&id).await.unwrap();
+
+    sessions.sort();
+    let mut expected = [one.clone(), two.clone()];
+    expected.sort();
+    assert_eq!(sessions, expected);
+    complete(&store, asked.remove(0)).await;
+    assert!(store.claim_notice(&id, &one).await.unwrap());
+    assert_eq!(store.due_notices(&two).await.unwrap(), [id]);
+}
+
+pub(crate) async fn a_session_that_ended_is_owed_nothing(database: Database) {
+    let store = database.store().await;
+    let new = session();
+    let key = new.id.key();
+    store.create_session(new, at(0)).await.unwrap();
+    let asked = store.ask(&[question("ada")], Some(&key), at(0)).await.unwrap().remove(0);
+
+    store.delete_session(&key).await.unwrap();
+
+    assert!(store.notice_sessions(&asked.id).await.unwrap().is_empty());
+    assert!(!store.claim_notice(&asked.id, &key).await.unwrap());
+}

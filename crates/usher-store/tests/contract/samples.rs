@@ -1,0 +1,102 @@
+//! People, questions and short cuts for the tests.
+
+use std::collections::BTreeMap;
+
+use elicit::{ClientId, Principal, Random, Revision, SystemRandom, UserId};
+use jiff::Timestamp;
+use secrecy::SecretString;
+use usher_store::{
+    Advanced, AskReason, Completion, Destination, Interaction, InteractionId, NewInteraction, NewSession, SessionId,
+    Step, Store,
+};
+
+pub(crate) const HOUR: i64 = 3600;
+pub(crate) const DAY: i64 = 24 * HOUR;
+
+/// A time, in seconds after the tests begin.
+pub(crate) fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(1_800_000_000 + seconds).unwrap()
+}
+
+pub(crate) fn user(subject: &str) -> UserId {
+    UserId::new("https://issuer.example", subject).unwrap()
+}
+
+pub(crate) fn client(id: &str) -> ClientId {
+    ClientId::new(id).unwrap()
+}
+
+pub(crate) fn principal(subject: &str) -> Principal {
+    Principal { user: user(subject), client: client("client-1") }
+}
+
+pub(crate) fn destination(upstream: &str) -> Destination {
+    Destination { upstream: upstream.to_owned(), target: format!("https://{upstream}.example") }
+}
+
+/// A question to this user for the provider `weather`, for ten minutes.
+pub(crate) fn question(subject: &str) -> NewInteraction {
+    NewInteraction {
+        id: InteractionId::new(&SystemRandom),
+        principal: principal(subject),
+        client_claim: Some("Example Host 1.0".to_owned()),
+        provider: "weather".to_owned(),
+        destination: destination("forecast"),
+        reason: AskReason::Missing,
+        expires_at: at(600),
+    }
+}
+
+pub(crate) fn random_token() -> SecretString {
+    let mut bytes = [0_u8; 16];
+    SystemRandom.fill(&mut bytes);
+    format!("{:032x}", u128::from_be_bytes(bytes)).into()
+}
+
+pub(crate) fn secrets(value: &str) -> BTreeMap<String, SecretString> {
+    BTreeMap::from([("api_key".to_owned(), value.into())])
+}
+
+pub(crate) fn connect(value: &str) -> Completion {
+    Completion::Connect { secrets: secrets(value) }
+}
+
+pub(crate) fn session() -> NewSession {
+    NewSession {
+        id: SessionId::new(&SystemRandom),
+        upstream: "forecast".to_owned(),
+        upstream_session: Some("upstream-session-secret".to_owned()),
+        principal: principal("ada"),
+        revision: Revision::V2025_11_25,
+        capabilities: r#"{"elicitation":{"form":{},"url":{}}}"#.to_owned(),
+        client_claim: Some("Example Host 1.0".to_owned()),
+        initialize: r#"{"protocolVersion":"2025-11-25"}"#.to_owned(),
+        expires_at: at(HOUR),
+    }
+}
+
+/// What a step must have come to, for a test to go on.
+pub(crate) fn done(advanced: Advanced) -> Interaction {
+    match advanced {
+        Advanced::Done(interaction) => interaction,
+        other => panic!("not done: {other:?}"),
+    }
+}
+
+/// Asks, opens and consents.
+pub(crate) async fn consented(store: &Store, new: NewInteraction) -> Interaction {
+    let asked = store.ask(&[new], None, at(0)).await.unwrap().remove(0);
+    consent(store, asked).await
+}
+
+/// Opens and consents.
+pub(crate) async fn consent(store: &Store, asked: Interaction) -> Interaction {
+    let opened = done(store.advance(asked, Step::Open, at(1)).await.unwrap());
+    done(store.advance(opened, Step::Consent, at(2)).await.unwrap())
+}
+
+/// Asks, and goes all the way.
+pub(crate) async fn completed(store: &Store, new: NewInteraction, with: Completion) -> Interaction {
+    let consented = consented(store, new).await;
+    done(store.complete(consented, with, at(3)).await.unwrap())
+}

@@ -1,0 +1,119 @@
+use std::fmt::Debug;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use secrecy::{ExposeSecret as _, SecretString};
+use sqlx::{AssertSqlSafe, Row as _};
+use usher_store::{Completion, Kind, Store, Vault};
+
+use crate::samples::{DAY, at, client, completed, connect, question, random_token, secrets, session, user};
+use crate::setup::Database;
+
+/// R-OAUTH-01, R-SEC-03, R-SEC-07: no secret lies in the database in the clear, not
+/// in any table, and not in SQLite's files, the write-ahead log included.
+pub(crate) async fn no_secret_lies_in_the_database(database: Database) {
+    let store = database.store().await;
+    let planted = plant(&store).await;
+
+    let contents = match database.kind {
+        Kind::Sqlite => files(&database),
+        Kind::Postgres => dump(&database).await,
+    };
+
+    assert!(found(&contents, "forecast"), "the search itself finds what is there");
+    for secret in planted {
+        for form in
+            [secret.clone(), hex(secret.as_bytes()), STANDARD_NO_PAD.encode(&secret), URL_SAFE_NO_PAD.encode(&secret)]
+        {
+            assert!(!found(&contents, &form), "{form} lies in the database");
+        }
+    }
+}
+
+/// Puts a secret wherever one can go. Long texts, so that none is there by chance.
+async fn plant(store: &Store) -> Vec<String> {
+    let first = "first-secret-of-the-credential".to_owned();
+    let second = "second-secret-of-the-credential".to_owned();
+    let upstream = "upstream-session-secret".to_owned();
+    completed(store, question("ada"), connect(&first)).await;
+    completed(store, question("ada"), connect(&second)).await;
+    let mut other = question("ada");
+    other.principal.client = client("client-2");
+    completed(store, other, Completion::Allow).await;
+    let (link, unused, browser) = (random_token(), random_token(), random_token());
+    store.create_login_link(&link, &user("ada"), at(600), at(0)).await.unwrap();
+    store.create_login_link(&unused, &user("ada"), at(600), at(0)).await.unwrap();
+    store.use_login_link(&link, &browser, at(DAY), at(1)).await.unwrap();
+    let new = session();
+    assert_eq!(new.upstream_session.as_ref(), Some(&upstream));
+    let session_id = new.id.expose().to_owned();
+    store.create_session(new, at(0)).await.unwrap();
+    let tokens = [link, unused, browser].map(|token| token.expose_secret().to_owned());
+    [vec![first, second, upstream, session_id], tokens.to_vec()].concat()
+}
+
+fn files(database: &Database) -> Vec<u8> {
+    let mut contents = Vec::new();
+    for name in ["usher.db", "usher.db-wal", "usher.db-shm"] {
+        let bytes = std::fs::read(database.directory.join(name)).unwrap();
+        assert!(!bytes.is_empty(), "{name} is in use");
+        contents.extend(bytes);
+    }
+    contents
+}
+
+async fn dump(database: &Database) -> Vec<u8> {
+    let mut raw = database.raw().await;
+    let tables =
+        sqlx::query("SELECT CAST(table_name AS TEXT) FROM information_schema.tables WHERE table_schema = 'public'")
+            .fetch_all(&mut raw)
+            .await
+            .unwrap();
+    assert!(tables.len() >= 9);
+    let mut contents = Vec::new();
+    for table in tables {
+        let table: String = table.try_get(0).unwrap();
+        let sql = format!("SELECT CAST(t AS TEXT) FROM {table} t");
+        for row in sqlx::query(AssertSqlSafe(sql)).fetch_all(&mut raw).await.unwrap() {
+            contents.extend(row.try_get::<String, _>(0).unwrap().into_bytes());
+        }
+    }
+    contents
+}
+
+fn found(contents: &[u8], text: &str) -> bool {
+    contents.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").unwrap();
+        text
+    })
+}
+
+/// R-SEC-03: nothing that is logged by its `Debug` shows a secret.
+pub(crate) async fn no_debug_text_shows_a_secret(database: Database) {
+    let store = database.store().await;
+    completed(&store, question("ada"), connect("s-shown-nowhere")).await;
+    let credential = store.credential(&user("ada"), "weather").await.unwrap().unwrap();
+    let new = session();
+    store.create_session(new.clone(), at(0)).await.unwrap();
+    let found = store.session(&new.id, at(1)).await.unwrap().unwrap();
+    let key_text = std::fs::read_to_string(database.directory.join("usher.keys")).unwrap();
+    let key = key_text.lines().find(|line| line.ends_with(" active")).and_then(|line| line.split(' ').nth(1)).unwrap();
+    let vault = Vault::new(database.keys.clone(), std::sync::Arc::new(elicit::SystemRandom));
+    let completion = Completion::Connect { secrets: secrets("s-shown-nowhere") };
+    let shown: Vec<&dyn Debug> = vec![&credential, &completion, &new, &new.id, &found, &*database.keys, &vault, &store];
+    let hidden: [SecretString; 4] =
+        ["s-shown-nowhere".into(), "upstream-session-secret".into(), new.id.expose().into(), key.into()];
+    for value in shown {
+        let text = format!("{value:?} {value:#?}");
+        assert!(text.len() > 10);
+        for secret in &hidden {
+            assert!(!text.contains(secret.expose_secret()), "{text}");
+        }
+    }
+}

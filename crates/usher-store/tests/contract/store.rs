@@ -1,0 +1,63 @@
+use usher_store::{Kind, StoreError};
+
+use crate::samples::{at, completed, connect, question, user};
+use crate::setup::Database;
+
+pub(crate) async fn the_instance_is_made_once_and_kept(database: Database) {
+    let store = database.store().await;
+    let instance = store.instance().to_owned();
+    assert_eq!(instance.len(), 8);
+    assert!(instance.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()));
+    assert_eq!(store.kind(), database.kind);
+    store.ping().await.unwrap();
+    store.close().await;
+
+    assert_eq!(database.store().await.instance(), instance);
+}
+
+pub(crate) async fn a_newer_schema_is_refused(database: Database) {
+    database.store().await.close().await;
+    let checksum = match database.kind {
+        Kind::Sqlite => "x'00'",
+        Kind::Postgres => "'\\x00'",
+    };
+    database
+        .run(&format!(
+            "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+             VALUES (999, 'later', TRUE, {checksum}, 0)"
+        ))
+        .await;
+
+    let error = database.open(database.keys.clone()).await.unwrap_err();
+
+    assert!(matches!(error, StoreError::NewerSchema { found: 999, .. }), "{error}");
+    database.run("DELETE FROM _sqlx_migrations WHERE version = 999").await;
+    database.store().await.ping().await.unwrap();
+}
+
+pub(crate) async fn a_closed_store_says_that_it_is_unavailable(database: Database) {
+    let store = database.store().await;
+    store.close().await;
+
+    for error in [
+        store.ping().await.unwrap_err(),
+        store.ask(&[question("ada")], None, at(0)).await.unwrap_err(),
+        store.credential(&user("ada"), "weather").await.unwrap_err(),
+    ] {
+        assert!(matches!(error, StoreError::Unavailable(_)), "{error}");
+    }
+    store.close().await;
+}
+
+pub(crate) async fn a_store_opens_again_with_what_it_held(database: Database) {
+    let store = database.store().await;
+    let interaction = completed(&store, question("ada"), connect("s-1")).await;
+    // Not closed: as after a kill, what was reported as done is there.
+    drop(store);
+
+    let store = database.store().await;
+
+    let read = store.interaction(&interaction.id, at(4)).await.unwrap().unwrap();
+    assert_eq!(read, interaction);
+    assert!(store.credential(&user("ada"), "weather").await.unwrap().is_some());
+}

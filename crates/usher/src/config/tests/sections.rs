@@ -1,0 +1,101 @@
+//! Providers and upstreams.
+
+use super::{faults, parse, with};
+
+#[test]
+fn a_provider_that_is_not_right_is_told_where() {
+    let provider = |lines: &str| faults(with(&format!("[[provider]]\nname = \"p\"\n{lines}")));
+    for kind in ["oauth", "mcp", "external", "approval"] {
+        let found = provider(&format!("kind = \"{kind}\"\nclient_id = \"x\""));
+        assert_eq!(found, format!("3:8 provider[0].kind: kind {kind} is not available in this version"));
+    }
+    assert_eq!(provider(""), "1:1 provider[0].kind: is missing");
+    assert_eq!(provider("kind = \"api\""), "3:8 provider[0].kind: there is no kind \"api\"");
+    for (lines, expected) in [
+        ("", "1:1 provider[0].field: is missing"),
+        ("field = []", "4:9 provider[0].field: the page would ask for nothing"),
+        ("[provider.field]\nname = \"k\"", "4:1 provider[0].field: expected an array of tables, found a table"),
+        ("field = [{ name = \"k\" }, { name = \"k\" }]", "4:35 provider[0].field[1].name: the field k stands twice"),
+        (
+            "field = [{ name = \"k\", help_url = \"javascript:x\" }]",
+            "4:35 provider[0].field[0].help_url: is no https URL",
+        ),
+        ("field = [{ name = \"k\", label = { en = \"\" } }]", "4:34 provider[0].field[0].label.en: is empty"),
+        (
+            "field = [{ name = \"k\", label = { english = \"K\" } }]",
+            "4:34 provider[0].field[0].label.english: \"english\" is no language tag",
+        ),
+        ("title = \"a\\u0007\"\nfield = [{ name = \"k\" }]", "4:9 provider[0].title: contains a control character"),
+        (
+            "field = [{ name = \"k\" }]\n[provider.check]",
+            "5:1 provider[0].check.get: is missing\n5:1 provider[0].check.header: is missing",
+        ),
+    ] {
+        assert_eq!(provider(&format!("kind = \"secret\"\n{lines}")), expected, "{lines}");
+    }
+}
+
+#[test]
+fn an_upstream_that_is_not_right_is_told_where() {
+    let upstream = |lines: &str| {
+        let provider = |name: &str| format!("{{ name = \"{name}\", kind = \"secret\", field = [{{ name = \"k\" }}] }}");
+        let head = format!("provider = [{}, {}]", provider("p"), provider("q"));
+        faults(parse(&format!("{head}\n[[upstream]]\nname = \"u\"\nurl = \"https://u.example\"\n{lines}")))
+    };
+    for (lines, expected) in [
+        ("hold = \"11m\"", "5:8 upstream[0].hold: 11m is out of range"),
+        ("timeout = \"0s\"", "5:11 upstream[0].timeout: 0s is out of range"),
+        ("reject = 401", "5:10 upstream[0].reject: expected an array, found an integer"),
+        ("reject = [401, 401]", "5:16 upstream[0].reject[1]: 401 stands twice"),
+        ("reject = [-401]", "5:11 upstream[0].reject[0]: expected a positive integer, found another"),
+        ("fallback = \"page\"", "5:12 upstream[0].fallback: there is no fallback \"page\""),
+        ("[[upstream]]\nname = \"u\"\nurl = \"https://v.example\"", "6:8 upstream[1].name: the name u is used twice"),
+        ("[[upstream]]\nname = \"v\"\nurl = \"ftp://v.example\"", "7:7 upstream[1].url: is no http or https URL"),
+        ("[[upstream]]\nname = \"v\"\nurl = \"/mcp\"", "7:7 upstream[1].url: is no URL: relative URL without a base"),
+        (
+            "[[upstream]]\nname = \"v\"\nurl = \"http://me@v.example:0/#a\"",
+            "7:7 upstream[1].url: contains a user name or password\n\
+             7:7 upstream[1].url: contains a fragment, which is never sent\n\
+             7:7 upstream[1].url: port 0 cannot be reached\n\
+             7:7 upstream[1].url: http would carry credentials in the open",
+        ),
+        (
+            "needs = [{}]",
+            "5:10 upstream[0].needs[0].header: is missing\n5:10 upstream[0].needs[0].provider: is missing",
+        ),
+        ("needs = [{ provider = \"p\", header = {} }]", "5:37 upstream[0].needs[0].header: names no header"),
+    ] {
+        assert_eq!(upstream(lines), expected, "{lines}");
+    }
+
+    let need = |keys: &str| upstream(&format!("needs = [{{ provider = \"p\", {keys} }}]"));
+    for (keys, expected) in [
+        (
+            "header = { A = \"b\" }",
+            "5:37 upstream[0].needs[0].header: no header carries a field of the provider: users would connect for nothing",
+        ),
+        ("on = [], header = { A = \"{k}\" }", "5:33 upstream[0].needs[0].on: an empty list matches nothing"),
+        (
+            "header = { A = \"{k}\", a = \"{k}\" }",
+            "5:50 upstream[0].needs[0].header.a: the header a stands twice; case does not matter",
+        ),
+        ("header = { A = \"{k}\\r\\nB: c\" }", "5:39 upstream[0].needs[0].header.A: cannot stand in a header"),
+        ("header = { A = \" {k}\" }", "5:39 upstream[0].needs[0].header.A: cannot stand in a header"),
+        ("header = { A = \"{k}{l}\" }", "5:39 upstream[0].needs[0].header.A: the provider p has no field l"),
+        (
+            "header = { A = \"{k}\" } }, { provider = \"p\", header = { B = \"{k}\" }",
+            "5:67 upstream[0].needs[1].provider: the provider p is needed twice",
+        ),
+        (
+            "header = { A = \"{k}\" } }, { provider = \"q\", header = { A = \"{k}\" }",
+            "5:83 upstream[0].needs[1].header.A: the header a is set from the provider p already",
+        ),
+        (
+            "header = { A = \"{k}\" }, env = { A = \"{k}\" }",
+            "5:58 upstream[0].needs[0].env: env is for upstreams that are commands, \
+             which are not available in this version",
+        ),
+    ] {
+        assert_eq!(need(keys), expected, "{keys}");
+    }
+}

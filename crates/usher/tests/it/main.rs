@@ -1,0 +1,17 @@
+//! The whole service over real HTTP, against wire-level fakes of everything around it.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
+#![allow(unreachable_pub, missing_docs, reason = "a test binary exports nothing")]
+
+mod demo;
+mod door;
+mod endings;
+mod harness;
+mod needs_legacy;
+mod needs_modern;
+mod pages;
+mod relay_legacy;
+mod relay_modern;
+mod secrecy;
+mod sessions;
+mod stopping;
+mod store_trouble;
