@@ -20,7 +20,7 @@ function focused(page) {
   });
 }
 
-test('R-ACT-04: the whole visit works by keyboard, in the order of reading, with focus in sight', { timeout: TIMEOUT }, async (t) => {
+test('the whole visit works by keyboard, in the order of reading, with focus in sight', { timeout: TIMEOUT }, async (t) => {
   const { service } = await stage(t);
   const page = await openPage(t, service);
   await signIn(page, service);
@@ -47,13 +47,13 @@ test('R-ACT-04: the whole visit works by keyboard, in the order of reading, with
   assert.equal((await retry()).result.content[0].text, 'sunny in Oslo');
 });
 
-test('R-SEC-02: the language is the browser’s, and the switch in the footer stays', { timeout: TIMEOUT }, async (t) => {
+test('the language is the browser’s, and the switch in the footer stays', { timeout: TIMEOUT }, async (t) => {
   const { service } = await stage(t);
   const page = await openPage(t, service, { language: 'zh-CN,zh;q=0.9,en;q=0.5' });
   await signIn(page, service);
   const { url } = await ask(service);
   await page.goto(url);
-  assert.equal(await heading(page), '连接 天气');
+  assert.match(await heading(page), /^连接\s?天气$/);
   assert.match(await page.$eval('html', ({ lang }) => lang), /^zh/);
   assert.match(await text(page), /API 密钥/);
   await inspect(page, 'connect/zh-CN');
@@ -75,7 +75,7 @@ async function switchTo(page, language) {
   await press(page, link);
 }
 
-test('R-URL-11: everything works without scripts', { timeout: TIMEOUT }, async (t) => {
+test('everything works without scripts', { timeout: TIMEOUT }, async (t) => {
   const { service } = await stage(t);
   const page = await openPage(t, service, { script: false });
   await signIn(page, service);
@@ -87,7 +87,7 @@ test('R-URL-11: everything works without scripts', { timeout: TIMEOUT }, async (
   assert.equal((await retry()).result.content[0].text, 'sunny in Oslo');
 });
 
-test('R-FORM-04: what is typed into a secret field can be shown, and is masked again', { timeout: TIMEOUT }, async (t) => {
+test('what is typed into a secret field can be shown, and is masked again', { timeout: TIMEOUT }, async (t) => {
   const { service } = await stage(t);
   const page = await openPage(t, service);
   await signIn(page, service);

@@ -48,7 +48,7 @@ test('R-OAUTH-03 R-SEC-02: the page says who asks, what for, and where the key g
   await inspect(page, 'connect');
 });
 
-test('R-URL-11: a good key leads to the done page, and the call that asked goes on', { timeout: TIMEOUT }, async (t) => {
+test('R-GW-03: a good key leads to the done page, and the call that asked goes on', { timeout: TIMEOUT }, async (t) => {
   const { page, question, upstream } = await asked(t);
   const masked = await page.$eval(FIELD, ({ type, autocomplete, spellcheck }) => ({ type, autocomplete, spellcheck }));
   assert.equal(masked.type, 'password');
@@ -86,43 +86,48 @@ test('R-MRTR-03: a used link is a clear page, and its form has no second effect'
 });
 
 for (const [language, refused, title] of [
-  ['en', 'The provider refused this key (401)', 'Connect Weather'],
-  ['zh-CN', '服务商拒绝了这个密钥（401）', '连接 天气'],
+  ['en', 'The provider refused this key (401)', /^Connect Weather$/],
+  ['zh-CN', '服务商拒绝了这个密钥（401）', /^连接\s?天气$/],
 ]) {
-  test(`R-SEC-04: a wrong key: the error stands beside the field and on top with focus, the key is gone (${language})`, { timeout: TIMEOUT }, async (t) => {
+  test(`R-SEC-04 R-OAUTH-01: a wrong key: the page says so on top with focus, the key is gone, and another try works (${language})`, { timeout: TIMEOUT }, async (t) => {
     const { page, question, service } = await asked(t, { language });
     await page.type(FIELD, BAD_KEY);
     await press(page, CONNECT);
 
-    assert.equal(await heading(page), title);
+    assert.match(await heading(page), title);
+    assert.equal(await page.$eval(FIELD, ({ value }) => value), '');
     assert.ok(!(await page.content()).includes(BAD_KEY), 'the key is echoed');
     assert.ok(!service.log().includes(BAD_KEY), 'the key is logged');
-    const field = await page.$eval(FIELD, (element) => ({
-      value: element.value,
-      invalid: element.getAttribute('aria-invalid'),
-      described: (element.getAttribute('aria-describedby') ?? '')
-        .split(' ')
-        .map((id) => document.getElementById(id)?.innerText)
-        .join(' '),
-    }));
-    assert.deepEqual([field.value, field.invalid], ['', 'true']);
-    assert.ok(field.described.includes(refused), field.described);
-    const summary = await page.evaluate(() => ({
-      focused: document.activeElement.innerText,
-      links: [...document.activeElement.querySelectorAll('a')].map((link) => link.hash.slice(1)),
-      id: document.querySelector('input[name=api_key]').id,
-    }));
-    assert.ok(summary.focused?.includes(refused), `focus is on: ${summary.focused}`);
-    assert.deepEqual(summary.links, [summary.id]);
+    const focused = await page.evaluate(() => document.activeElement.innerText);
+    assert.ok(focused?.includes(refused), `focus is on: ${focused}`);
     await inspect(page, `connect/error-${language}`);
 
     await page.type(FIELD, GOOD_KEY);
     await press(page, CONNECT);
     assert.equal((await question.retry()).result.content[0].text, 'sunny in Oslo');
   });
+
+  test(`R-SEC-04: a wrong key: the error stands beside the only field, and the summary leads there (${language})`, { timeout: TIMEOUT }, async (t) => {
+    const { page } = await asked(t, { language });
+    await page.type(FIELD, BAD_KEY);
+    await press(page, CONNECT);
+
+    const field = await page.$eval(FIELD, (element) => ({
+      invalid: element.getAttribute('aria-invalid'),
+      described: (element.getAttribute('aria-describedby') ?? '')
+        .split(' ')
+        .map((id) => document.getElementById(id)?.innerText)
+        .join(' '),
+      links: [...document.activeElement.querySelectorAll('a')].map((link) => link.hash.slice(1)),
+      id: element.id,
+    }));
+    assert.equal(field.invalid, 'true');
+    assert.ok(field.described.includes(refused), field.described);
+    assert.deepEqual(field.links, [field.id]);
+  });
 }
 
-test('R-ACT-04: decline is a button beside the other, and ends the question', { timeout: TIMEOUT }, async (t) => {
+test('R-ACT-03: decline is a button beside the other, and ends the question', { timeout: TIMEOUT }, async (t) => {
   const { page, question, service } = await asked(t);
   const [connect, decline] = await Promise.all([CONNECT, DECLINE].map(async (selector) => (await page.$(selector)).boundingBox()));
   assert.ok(Math.abs(connect.height - decline.height) < 1 && decline.height >= 44, JSON.stringify({ connect, decline }));
@@ -139,7 +144,7 @@ test('R-ACT-04: decline is a button beside the other, and ends the question', { 
   assert.match(await text(page), /Nothing is connected yet/);
 });
 
-test('R-URL-03: a link that leads nowhere says so', { timeout: TIMEOUT }, async (t) => {
+test('R-SEC-04: a link that leads nowhere says so', { timeout: TIMEOUT }, async (t) => {
   const { service } = await stage(t);
   const page = await openPage(t, service);
   await signIn(page, service);
@@ -164,7 +169,7 @@ test('R-OAUTH-03: a form that another page made is refused', { timeout: TIMEOUT 
   assert.match(await text(page), /Nothing is connected yet/);
 });
 
-test('R-ACT-04: an empty field is named, and nothing is sent', { timeout: TIMEOUT }, async (t) => {
+test('R-SEC-04: an empty field is named, and nothing is sent', { timeout: TIMEOUT }, async (t) => {
   const { page } = await asked(t);
   // Without the browser's own check, as an old browser would do.
   await page.$$eval('form', (forms) => forms.forEach((form) => (form.noValidate = true)));

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../support/deadline.mjs';
 import { inspect } from './inspect.mjs';
 import { CONNECT, FIELD, GOOD_KEY, TIMEOUT, ask, heading, openPage, press, signIn, stage, text, useBrowser } from './setup.mjs';
 
@@ -33,7 +34,11 @@ test('R-GW-03 R-OAUTH-01: a connection is listed without its key, ends when the 
   await press(page, CONNECT);
   await retry();
 
-  await page.goto(service.origin);
+  // The use is written down beside the call, which does not wait for it.
+  await until(10_000, 'the last use on the portal', async () => {
+    await page.goto(service.origin);
+    return !(await text(page)).includes('not yet');
+  });
   const shown = await text(page);
   for (const part of ['Weather', 'Working', upstream.origin, 'default']) {
     assert.ok(shown.includes(part), `${part} is not in: ${shown}`);

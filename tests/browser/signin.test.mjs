@@ -7,7 +7,7 @@ import { CONNECT, FIELD, TIMEOUT, ask, heading, openPage, press, signIn, stage, 
 
 useBrowser();
 
-test('R-ID-03: the portal is closed to a browser that has not signed in', { timeout: TIMEOUT }, async (t) => {
+test('R-SEC-07: the portal is closed to a browser that has not signed in', { timeout: TIMEOUT }, async (t) => {
   const { service } = await stage(t);
   const page = await openPage(t, service);
   await page.goto(service.origin);
@@ -16,7 +16,7 @@ test('R-ID-03: the portal is closed to a browser that has not signed in', { time
   await inspect(page, 'signin-needed');
 });
 
-test('R-URL-03: a question’s link leads a stranger to the sign-in, and the person back to the question', { timeout: TIMEOUT }, async (t) => {
+test('R-URL-03 R-ID-03: a question’s link leads a stranger to the sign-in, and the person back to the question', { timeout: TIMEOUT }, async (t) => {
   const { service } = await stage(t);
   const { url } = await ask(service);
   const page = await openPage(t, service);
@@ -59,7 +59,7 @@ test('R-SEC-06: a sign-in link shows a button, works once, and leaves a cookie t
   assert.equal(await heading(other), 'Sign in');
 });
 
-test('R-ID-03: signing out closes the portal', { timeout: TIMEOUT }, async (t) => {
+test('R-SEC-06: signing out closes the portal', { timeout: TIMEOUT }, async (t) => {
   const { service } = await stage(t);
   const page = await openPage(t, service);
   await signIn(page, service);

@@ -54,7 +54,7 @@ for (const { kind, call, text, good } of CALLS) {
     assert.equal(asked.length, 1);
   });
 
-  test(`R-ACT-03 R-GW-01: legacy ${kind}: a decline in the client ends the call, and is not asked again by itself`, { timeout: TIMEOUT }, async (t) => {
+  test(`R-ACT-03: legacy ${kind}: a decline in the client ends the call, and is not asked again by itself`, { timeout: TIMEOUT }, async (t) => {
     const { service, upstream } = await stage(t);
     const { client, asked } = await connect(t, service, { era: 'legacy', answer: () => ({ action: 'decline' }) });
     assert.match(await failure(kind, call(client)), /declined/i);
@@ -63,7 +63,7 @@ for (const { kind, call, text, good } of CALLS) {
     assert.deepEqual(upstream.served(kind), []);
   });
 
-  test(`R-ERR-01 R-URL-11: legacy ${kind}: a slow person ends in -32042 with the same question, and a later call works`, { timeout: TIMEOUT }, async (t) => {
+  test(`R-ERR-01 R-SEC-04: legacy ${kind}: a slow person ends in -32042 with the same question, and a later call works`, { timeout: TIMEOUT }, async (t) => {
     const { service, upstream, person } = await stage(t, { hold: '1s' });
     const key = newKey();
     upstream.keys.add(key);
@@ -154,4 +154,22 @@ test('R-CAP-07: a client of 2025-06-18 gets no URL, no mode and no -32042, but a
   assert.ok(text.includes(service.origin), text);
   assert.deepEqual(asked, []);
   assert.ok(!heard().includes('-32042') && !heard().includes('elicitation/create'));
+});
+
+test('legacy: a session, and what was connected, outlive the process', { timeout: TIMEOUT }, async (t) => {
+  const { service, upstream, person } = await stage(t);
+  const key = newKey();
+  upstream.keys.add(key);
+  const { client, asked } = await connect(t, service, {
+    era: 'legacy',
+    answer: ({ url }) => {
+      person.connect(url, key);
+      return accept;
+    },
+  });
+  await service.crash();
+  assert.equal(TOOL.text(await TOOL.call(client)), TOOL.good);
+  await service.crash();
+  assert.equal(TOOL.text(await TOOL.call(client)), TOOL.good);
+  assert.equal(asked.length, 1);
 });

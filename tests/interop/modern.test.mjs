@@ -64,7 +64,7 @@ for (const { kind, call, text, good } of CALLS) {
     assert.equal(asked.length, 1);
   });
 
-  test(`R-ACT-03 R-GW-01: modern ${kind}: a decline in the client ends the call, and is not asked again by itself`, { timeout: TIMEOUT }, async (t) => {
+  test(`R-ACT-03: modern ${kind}: a decline in the client ends the call, and is not asked again by itself`, { timeout: TIMEOUT }, async (t) => {
     const { service, upstream } = await stage(t);
     const { client, asked } = await connect(t, service, { era: 'modern', answer: () => ({ action: 'decline' }) });
     assert.match(await failure(kind, call(client)), /declined/i);
@@ -73,7 +73,7 @@ for (const { kind, call, text, good } of CALLS) {
     assert.deepEqual(upstream.served(kind), []);
   });
 
-  test(`R-URL-11 R-MRTR-04: modern ${kind}: a slow person takes more rounds, and the call still brings its result`, { timeout: TIMEOUT }, async (t) => {
+  test(`R-SEC-04 R-MRTR-04: modern ${kind}: a slow person takes more rounds, and the call still brings its result`, { timeout: TIMEOUT }, async (t) => {
     const { service, upstream, person } = await stage(t, { hold: '1s' });
     const key = newKey();
     upstream.keys.add(key);
@@ -86,11 +86,16 @@ for (const { kind, call, text, good } of CALLS) {
     assert.equal(new Set(asked.map(({ url }) => url)).size, 1);
   });
 
-  test(`R-CAP-03 R-GW-05: modern ${kind}: a client with forms only is led to the portal, and never asked by URL`, { timeout: TIMEOUT }, async (t) => {
+  test(`R-CAP-03 R-CAP-05 R-GW-05: modern ${kind}: a client with forms only gets -32021 that names the portal, and is never asked by URL`, { timeout: TIMEOUT }, async (t) => {
     const { service } = await stage(t);
     const { client, asked, messages } = await connect(t, service, { era: 'modern', elicitation: { form: {} } });
-    const text = await failure(kind, call(client));
-    assert.ok(text.includes(service.origin), text);
+    const error = await call(client).then(
+      () => assert.fail('it got a result'),
+      (error) => error,
+    );
+    assert.equal(error.code, -32021, String(error));
+    assert.ok(error.data.requiredCapabilities.elicitation.url);
+    assert.ok(error.message.includes(service.origin), error.message);
     assert.deepEqual(asked, []);
     assert.deepEqual(rounds(messages()), []);
   });

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
 import { within } from '../support/deadline.mjs';
+import { ask } from '../support/call.mjs';
 import { Person, forms } from '../support/person.mjs';
-import { TIMEOUT, stage } from './setup.mjs';
+import { TIMEOUT, newKey, stage } from './setup.mjs';
 
 const VERSION = '2026-07-28';
 const META = {
@@ -127,4 +128,15 @@ test('R-URL-03: a link opens nothing for a browser that has not signed in', { ti
   const page = await new Person(service).visit(params.url);
   assert.ok(!forms(page.body).some(({ fields }) => 'api_key' in fields), page.body);
   assert.match(page.body, /usher login/);
+});
+
+test('R-MRTR-06 R-GW-08: a retry is served by a process that did not ask', { timeout: TIMEOUT }, async (t) => {
+  const { service, upstream, person } = await stage(t);
+  const key = newKey();
+  upstream.keys.add(key);
+  const { url, retry } = await ask(service);
+  await service.crash();
+  assert.equal((await person.connect(url, key)).status, 200);
+  await service.crash();
+  assert.equal((await retry()).result.content[0].text, 'sunny in Oslo');
 });

@@ -56,14 +56,41 @@ export async function startUsher({ upstream, hold = '20s', check = true }) {
   const config = join(folder, 'usher.toml');
   await writeFile(config, configuration({ origin, port, upstream, hold, check }));
 
-  const child = spawn(BINARY, ['serve', '--config', config], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   let log = '';
-  let ended;
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (log += chunk));
-  child.on('error', (error) => (ended = String(error)));
-  child.on('exit', (code, signal) => (ended = `code ${code}, signal ${signal}`));
+  let current = launch();
+
+  /** One run of the program; `ended` tells how it ended. */
+  function launch() {
+    const child = spawn(BINARY, ['serve', '--config', config], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    const run = { child, ended: undefined };
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (log += chunk));
+    child.on('error', (error) => (run.ended = String(error)));
+    child.on('exit', (code, signal) => (run.ended = `code ${code}, signal ${signal}`));
+    return run;
+  }
+
+  function ready() {
+    return until(15_000, 'usher is ready', async () => {
+      if (current.ended) throw new Error(`usher ended: ${current.ended}`);
+      return fetch(`${origin}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
+        (response) => response.ok,
+        () => false,
+      );
+    });
+  }
+
+  async function end(signal) {
+    const { child } = current;
+    child.kill(signal);
+    try {
+      await until(10_000, 'usher ends', () => current.ended);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  }
+
   // Whatever ends this process must not leave the service behind.
-  const kill = () => child.kill('SIGKILL');
+  const kill = () => current.child.kill('SIGKILL');
   process.on('exit', kill);
 
   const service = {
@@ -79,25 +106,23 @@ export async function startUsher({ upstream, hold = '20s', check = true }) {
       if (!link) throw new Error(`usher login printed no link: ${stdout}`);
       return link;
     },
+    /** Ends it without a warning, and starts it again on the same files. */
+    async crash() {
+      await end('SIGKILL');
+      current = launch();
+      await ready();
+    },
     async stop() {
-      child.kill('SIGTERM');
       try {
-        await until(10_000, 'usher stops', () => ended);
+        await end('SIGTERM');
       } finally {
-        kill();
         process.off('exit', kill);
         await rm(folder, { recursive: true, force: true });
       }
     },
   };
   try {
-    await until(15_000, 'usher is ready', async () => {
-      if (ended) throw new Error(`usher ended: ${ended}\n${log}`);
-      return fetch(`${origin}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
-        (response) => response.ok,
-        () => false,
-      );
-    });
+    await ready();
     const tokens = await readFile(join(folder, 'usher.tokens'), 'utf8');
     service.token = tokens.match(/^default\s*=\s*"([^"]+)"/m)?.[1];
     if (!service.token) throw new Error('usher.tokens names no token "default"');

@@ -210,7 +210,7 @@ impl AuditEntry {
 impl Store {
     /// Writes a line of the audit log (R-SEC-03).
     pub async fn audit(&self, entry: AuditEntry, now: Timestamp) -> Result<(), StoreError> {
-        self.within(async {
+        Self::within(async {
             let mut transaction = self.begin().await?;
             entry.insert(&mut transaction, now).await?;
             transaction.commit().await?;
@@ -221,7 +221,7 @@ impl Store {
 
     /// The newest lines about a user, the newest first. Lines are kept for 400 days.
     pub async fn audit_of(&self, user: &UserId, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
-        self.within(async {
+        Self::within(async {
             let rows =
                 sqlx::query(OF_USER).bind(user_key(user)).bind(i64::from(limit)).fetch_all(&self.shared.reader).await?;
             rows.iter().map(from_row).collect()

@@ -52,7 +52,7 @@ impl Store {
         expires_at: Timestamp,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.within(async {
+        Self::within(async {
             let mut transaction = self.begin().await?;
             sqlx::query(CREATE_LINK)
                 .bind(token_hash(token.expose_secret()))
@@ -81,7 +81,7 @@ impl Store {
         session_expires_at: Timestamp,
         now: Timestamp,
     ) -> Result<Option<UserId>, StoreError> {
-        self.within(async {
+        Self::within(async {
             let mut transaction = self.begin().await?;
             let link = sqlx::query(USE_LINK)
                 .bind(token_hash(token.expose_secret()))
@@ -120,7 +120,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<Option<BrowserSession>, StoreError> {
         const TABLE: &str = "browser_sessions";
-        self.within(async {
+        Self::within(async {
             let hash = token_hash(token.expose_secret());
             let row = sqlx::query(FIND_SESSION)
                 .bind(hash.as_str())
@@ -145,7 +145,7 @@ impl Store {
 
     /// Signs a browser out. An unknown token is no failure.
     pub async fn delete_browser_session(&self, token: &SecretString, now: Timestamp) -> Result<(), StoreError> {
-        self.within(async {
+        Self::within(async {
             let mut transaction = self.begin().await?;
             let row = sqlx::query(DELETE_SESSION)
                 .bind(token_hash(token.expose_secret()))

@@ -11,7 +11,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AnyPool, ConnectOptions as _, Executor as _, Row as _};
+use sqlx::{AnyPool, ConnectOptions as _, Connection as _, Executor as _, Row as _};
 use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 
@@ -20,6 +20,8 @@ use crate::{Kind, Store, StoreError, Vault, listen, migrations};
 
 /// How long a call waits for a free connection, and a connection for its server.
 const ACQUIRE: Duration = Duration::from_secs(5);
+/// A connection that idled for longer is asked whether it is still there.
+const IDLE: Duration = Duration::from_secs(1);
 const SQLITE_READERS: u32 = 4;
 const POSTGRES_CONNECTIONS: u32 = 16;
 /// Hints kept for a slow receiver before it is told to read everything.
@@ -30,8 +32,10 @@ const SQLITE_WRITER: &str = "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = W
      PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;";
 const SQLITE_READER: &str = "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; \
      PRAGMA synchronous = FULL; PRAGMA query_only = ON;";
-/// What a replica that vanished holds is free again after this, not after hours.
-const POSTGRES: &str = "SET statement_timeout = '15s'; SET idle_in_transaction_session_timeout = '15s';";
+/// What a replica that vanished holds is free again after this, not after hours. And a
+/// statement that was planned while the tables were small keeps to its index as they grow.
+const POSTGRES: &str = "SET statement_timeout = '15s'; SET idle_in_transaction_session_timeout = '15s'; \
+     SET enable_seqscan = off;";
 
 impl Store {
     /// Opens the store at `url` and brings its schema up to date.
@@ -165,6 +169,12 @@ async fn pool(connections: u32, settings: &'static str, options: AnyConnectOptio
     let pool = AnyPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(ACQUIRE)
+        .test_before_acquire(false)
+        .before_acquire(|connection, meta| {
+            // A connection that was just used is alive; asking it each time is a round trip more.
+            let fresh = meta.idle_for < IDLE;
+            Box::pin(async move { Ok(fresh || connection.ping().await.is_ok()) })
+        })
         .after_connect(move |connection, _| Box::pin(async move { connection.execute(settings).await.map(drop) }))
         .connect_with(options)
         .await?;

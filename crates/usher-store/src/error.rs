@@ -92,6 +92,9 @@ impl From<sqlx::Error> for StoreError {
             sqlx::Error::PoolTimedOut => Self::Unavailable("no connection became free".into()),
             sqlx::Error::PoolClosed => Self::Unavailable("the store is closed".into()),
             sqlx::Error::WorkerCrashed => Self::Unavailable("the connection broke".into()),
+            sqlx::Error::Database(fault) if is_misdirected(fault.code().as_deref()) => {
+                Self::Url(fault.message().to_owned())
+            }
             sqlx::Error::Database(fault) if is_outage(fault.code().as_deref()) => {
                 Self::Unavailable(fault.message().to_owned())
             }
@@ -100,14 +103,47 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-/// Codes that say "not now" rather than "not so". PostgreSQL: class 08
-/// (connection), 53 (resources), 57P (shutdown, start-up), 25006 (a standby).
-/// SQLite: 5 (busy), 6 (locked) and 10 (disk), 13 (full), extended codes included.
+/// PostgreSQL's codes for a wrong password (class 28) and an unknown database (3D).
+fn is_misdirected(code: Option<&str>) -> bool {
+    code.is_some_and(|code| code.len() == 5 && (code.starts_with("28") || code.starts_with("3D")))
+}
+
+/// Codes that say "not now" rather than "not so".
+///
+/// PostgreSQL, five characters: classes 08 (connection), 40 (deadlock), 53 (resources)
+/// and 57 (shutdown, start-up, statement time-out), 25006 (a standby), 55P03 (lock
+/// time-out). SQLite, fewer digits: 5 (busy), 6 (locked), 10 (disk) and 13 (full) in
+/// the lowest byte, the rest of it says more.
 fn is_outage(code: Option<&str>) -> bool {
-    let Some(code) = code else { return false };
-    if code.len() == 5 && (code.starts_with("08") || code.starts_with("53") || code.starts_with("57P")) {
-        return true;
+    match code {
+        Some(code) if code.len() == 5 => {
+            matches!(code, "25006" | "55P03") || ["08", "40", "53", "57"].iter().any(|class| code.starts_with(class))
+        }
+        Some(code) => code.parse::<u32>().is_ok_and(|number| matches!(number & 0xff, 5 | 6 | 10 | 13)),
+        None => false,
     }
-    code == "25006"
-        || code.parse::<u32>().is_ok_and(|number| code.len() != 5 && matches!(number & 0xff, 5 | 6 | 10 | 13))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_misdirected, is_outage};
+
+    #[test]
+    fn what_passes_by_itself_is_told_from_what_does_not() {
+        for code in ["08006", "40P01", "53300", "57P01", "57014", "55P03", "25006", "5", "517", "6", "10", "6410", "13"]
+        {
+            assert!(is_outage(Some(code)), "{code}");
+        }
+        for code in ["23505", "42P01", "28P01", "3D000", "2067", "1555", "1", "19", ""] {
+            assert!(!is_outage(Some(code)), "{code}");
+        }
+        assert!(!is_outage(None));
+    }
+
+    #[test]
+    fn a_wrong_password_or_database_is_a_fault_of_the_url() {
+        for (code, expected) in [("28P01", true), ("28000", true), ("3D000", true), ("23505", false), ("28", false)] {
+            assert_eq!(is_misdirected(Some(code)), expected, "{code}");
+        }
+    }
 }

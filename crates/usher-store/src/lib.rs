@@ -15,6 +15,8 @@ mod migrations;
 mod notice;
 mod prune;
 mod session;
+#[cfg(test)]
+mod sqlite_tests;
 mod store;
 mod time;
 mod token;

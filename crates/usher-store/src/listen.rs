@@ -1,5 +1,7 @@
 //! Hints between replicas: PostgreSQL's LISTEN and NOTIFY.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use elicit::Random;
@@ -22,6 +24,20 @@ const ANSWER: Duration = Duration::from_secs(5);
 const BACKOFF: Duration = Duration::from_millis(250);
 const BACKOFF_MOST: Duration = Duration::from_secs(10);
 
+/// Where events wait for the task that tells the other replicas.
+pub(crate) struct Outbox {
+    queue: mpsc::Sender<Event>,
+    lost: Arc<AtomicBool>,
+}
+
+impl Outbox {
+    pub(crate) fn put(&self, event: Event) {
+        if self.queue.try_send(event).is_err() {
+            self.lost.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 /// Starts both directions, listening before it returns. The sender is the first
 /// task, and ends when the outbox is dropped.
 pub(crate) async fn start(
@@ -30,11 +46,12 @@ pub(crate) async fn start(
     pool: &AnyPool,
     events: &broadcast::Sender<Event>,
     random: &dyn Random,
-) -> Result<mpsc::Sender<Event>, StoreError> {
+) -> Result<Outbox, StoreError> {
     let sender_id = token::random_text(random);
     let listener = connect(options).await?;
-    let (outbox, queue) = mpsc::channel(OUTBOX);
-    tasks.spawn(send(queue, pool.clone(), sender_id.clone()));
+    let (sender, queue) = mpsc::channel(OUTBOX);
+    let outbox = Outbox { queue: sender, lost: Arc::default() };
+    tasks.spawn(send(queue, Arc::clone(&outbox.lost), pool.clone(), sender_id.clone()));
     tasks.spawn(receive(listener, options.clone(), events.clone(), sender_id));
     Ok(outbox)
 }
@@ -59,15 +76,19 @@ async fn connect(options: &PgConnectOptions) -> Result<PgListener, StoreError> {
 }
 
 /// After the commit and outside of it: NOTIFY inside would serialise all commits.
-async fn send(mut queue: mpsc::Receiver<Event>, pool: AnyPool, sender_id: String) {
+async fn send(mut queue: mpsc::Receiver<Event>, lost: Arc<AtomicBool>, pool: AnyPool, sender_id: String) {
     let mut batch = Vec::with_capacity(LINES);
     while queue.recv_many(&mut batch, LINES).await > 0 {
+        if lost.swap(false, Ordering::Relaxed) {
+            batch.push(Event::Everything);
+        }
         let payload = encode(&sender_id, &batch);
         batch.clear();
-        let sent = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(payload).execute(&pool).await;
-        if let Err(error) = sent {
+        let notify = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(payload);
+        if let Err(error) = notify.execute(&pool).await {
             let error = StoreError::from(error);
             tracing::warn!(%error, "events did not reach the other replicas; they read again by themselves");
+            lost.store(true, Ordering::Relaxed);
         }
     }
 }

@@ -18,7 +18,7 @@ impl Store {
     /// Takes it upon the caller to deliver a notice: true once, whoever calls, on
     /// whichever replica.
     pub async fn claim_notice(&self, interaction: &InteractionId, session: &SessionKey) -> Result<bool, StoreError> {
-        self.within(async {
+        Self::within(async {
             let mut transaction = self.begin().await?;
             let deleted = sqlx::query(CLAIM)
                 .bind(interaction.as_str().to_owned())
@@ -34,7 +34,7 @@ impl Store {
 
     /// The completed interactions of which this session has not been told.
     pub async fn due_notices(&self, session: &SessionKey) -> Result<Vec<InteractionId>, StoreError> {
-        self.within(async {
+        Self::within(async {
             let rows = sqlx::query(DUE).bind(session.as_str().to_owned()).fetch_all(&self.shared.reader).await?;
             rows.iter()
                 .map(|row| {
@@ -48,7 +48,7 @@ impl Store {
 
     /// The sessions that are owed a notice when this interaction completes.
     pub async fn notice_sessions(&self, interaction: &InteractionId) -> Result<Vec<SessionKey>, StoreError> {
-        self.within(async {
+        Self::within(async {
             let rows =
                 sqlx::query(SESSIONS).bind(interaction.as_str().to_owned()).fetch_all(&self.shared.reader).await?;
             rows.iter()

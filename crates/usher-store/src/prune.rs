@@ -123,14 +123,13 @@ impl Store {
         };
         let mut total = 0;
         loop {
-            let rows = self
-                .within(async {
-                    let mut transaction = self.begin().await?;
-                    let rows = sqlx::query(sql).bind(before).fetch_all(&mut *transaction).await?;
-                    transaction.commit().await?;
-                    Ok(rows)
-                })
-                .await?;
+            let rows = Self::within(async {
+                let mut transaction = self.begin().await?;
+                let rows = sqlx::query(sql).bind(before).fetch_all(&mut *transaction).await?;
+                transaction.commit().await?;
+                Ok(rows)
+            })
+            .await?;
             for row in &rows {
                 self.publish_row(row, event)?;
             }

@@ -155,7 +155,7 @@ impl fmt::Debug for Session {
 impl Store {
     /// Keeps a session, so that any replica can serve its next message (R-GW-08).
     pub async fn create_session(&self, session: NewSession, now: Timestamp) -> Result<(), StoreError> {
-        self.within(async {
+        Self::within(async {
             let key = session.id.key();
             let record = record(&key, &session.upstream, &session.principal.client);
             let sealed = session
@@ -195,7 +195,7 @@ impl Store {
     ///
     /// A session whose master key is gone is unknown as well: its client then begins anew.
     pub async fn session(&self, id: &SessionId, now: Timestamp) -> Result<Option<Session>, StoreError> {
-        self.within(async {
+        Self::within(async {
             let row = sqlx::query(FIND)
                 .bind(id.key().as_str().to_owned())
                 .bind(micros(now))
@@ -217,7 +217,7 @@ impl Store {
         expires_at: Timestamp,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.within(async {
+        Self::within(async {
             sqlx::query(EXTEND)
                 .bind(key.as_str().to_owned())
                 .bind(micros(expires_at))
@@ -231,16 +231,15 @@ impl Store {
 
     /// Ends a session, with the notices that it is still owed. An unknown key is no failure.
     pub async fn delete_session(&self, key: &SessionKey) -> Result<(), StoreError> {
-        let deleted = self
-            .within(async {
-                let mut transaction = self.begin().await?;
-                let deleted =
-                    sqlx::query(DELETE).bind(key.as_str().to_owned()).execute(&mut *transaction).await?.rows_affected();
-                sqlx::query(notice::DELETE_OF_SESSION).bind(key.as_str().to_owned()).execute(&mut *transaction).await?;
-                transaction.commit().await?;
-                Ok(deleted)
-            })
-            .await?;
+        let deleted = Self::within(async {
+            let mut transaction = self.begin().await?;
+            let deleted =
+                sqlx::query(DELETE).bind(key.as_str().to_owned()).execute(&mut *transaction).await?.rows_affected();
+            sqlx::query(notice::DELETE_OF_SESSION).bind(key.as_str().to_owned()).execute(&mut *transaction).await?;
+            transaction.commit().await?;
+            Ok(deleted)
+        })
+        .await?;
         if deleted > 0 {
             self.publish(Event::Session(key.clone()));
         }

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use elicit::Random;
 use sqlx::{Any, AnyPool, Transaction};
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 
+use crate::listen::Outbox;
 use crate::{Event, StoreError, Vault};
 
 /// No call into the store lasts longer than this (R-SEC-04).
@@ -37,7 +38,7 @@ pub(crate) struct Shared {
     pub(crate) writer: AnyPool,
     pub(crate) events: broadcast::Sender<Event>,
     /// To the task that tells other replicas; `None` on SQLite and once closed.
-    pub(crate) outbox: Mutex<Option<mpsc::Sender<Event>>>,
+    pub(crate) outbox: Mutex<Option<Outbox>>,
     pub(crate) tasks: Mutex<JoinSet<()>>,
     /// Master keys that stand in `key_ids` for certain.
     pub(crate) known_keys: Mutex<BTreeSet<String>>,
@@ -66,7 +67,7 @@ impl Store {
 
     /// Whether the database answers.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        self.within(async {
+        Self::within(async {
             sqlx::query("SELECT 1").execute(&self.shared.reader).await?;
             Ok(())
         })
@@ -100,10 +101,8 @@ impl Store {
     pub(crate) fn publish(&self, event: Event) {
         // No receiver is no failure.
         let _ = self.shared.events.send(event.clone());
-        if let Some(outbox) = &*lock(&self.shared.outbox)
-            && outbox.try_send(event).is_err()
-        {
-            tracing::warn!("an event for the other replicas was dropped; they read again by themselves");
+        if let Some(outbox) = &*lock(&self.shared.outbox) {
+            outbox.put(event);
         }
     }
 
@@ -119,7 +118,6 @@ impl Store {
 
     /// Boxed, so that whoever awaits it sees one type that can go between threads.
     pub(crate) fn within<'a, T: 'a>(
-        &self,
         work: impl Future<Output = Result<T, StoreError>> + Send + 'a,
     ) -> Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>> {
         let limited = tokio::time::timeout(DEADLINE, work);

@@ -19,7 +19,7 @@ const CHECKS: &[Check] = &[
     ("length", length::check),
     ("lock", || cargo(&["metadata", "--locked", "--format-version=1", "--no-deps"], true)),
     ("format", || cargo(&["fmt", "--all", "--", "--check"], false)),
-    ("clippy", || cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny=warnings"], false)),
+    ("clippy", || cargo(&["clippy", "--workspace", "--all-targets", "--keep-going", "--", "--deny=warnings"], false)),
     ("docs", docs),
     ("dependencies", dependencies),
 ];

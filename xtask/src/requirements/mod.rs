@@ -90,7 +90,10 @@ fn row(requirement: &Requirement, named: &[Named], ran: &Ran) -> Row {
     } else {
         State::NotRun
     };
-    Row { number: requirement.number.clone(), state, tests: tests.into_keys().collect() }
+    // What failed is what a reader looks for.
+    let (failed, others): (Vec<_>, Vec<_>) = tests.into_iter().partition(|(_, outcome)| *outcome == Some(false));
+    let tests = failed.into_iter().chain(others).map(|(name, _)| name).collect();
+    Row { number: requirement.number.clone(), state, tests }
 }
 
 fn print(rows: &[Row], ran: &Ran) {

@@ -27,7 +27,9 @@ CREATE TABLE interactions (
     failure TEXT,
     created_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
-    version BIGINT NOT NULL
+    version BIGINT NOT NULL,
+    -- Nothing is in it: it proves that we asked this of this user for this destination.
+    seal BYTEA NOT NULL
 );
 
 -- One open question of a kind. Also what `ask` runs on, whatever the number of rows.

@@ -24,7 +24,7 @@ const DELETE: &str = "DELETE FROM credentials WHERE credential_key = $1";
 impl Store {
     /// A user's credential for a provider.
     pub async fn credential(&self, user: &UserId, provider: &str) -> Result<Option<Credential>, StoreError> {
-        self.within(async {
+        Self::within(async {
             let row =
                 sqlx::query(FIND).bind(CredentialKey::of(user, provider).0).fetch_optional(&self.shared.reader).await?;
             row.map(|row| row::credential(&row, user, &self.shared.vault)).transpose()
@@ -34,7 +34,7 @@ impl Store {
 
     /// All credentials of a user, by provider.
     pub async fn connections(&self, user: &UserId) -> Result<Vec<Credential>, StoreError> {
-        self.within(async {
+        Self::within(async {
             let rows = sqlx::query(OF_USER).bind(user_key(user)).fetch_all(&self.shared.reader).await?;
             let mut all =
                 rows.iter().map(|row| row::credential(row, user, &self.shared.vault)).collect::<Result<Vec<_>, _>>()?;
@@ -54,24 +54,23 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let key = CredentialKey::of(user, provider);
-        let changed = self
-            .within(async {
-                let mut transaction = self.begin().await?;
-                let changed = sqlx::query(REJECT)
-                    .bind(key.0.clone())
-                    .bind(version)
-                    .bind(micros(now))
-                    .execute(&mut *transaction)
-                    .await?
-                    .rows_affected();
-                if changed > 0 {
-                    let action = AuditAction::CredentialRejected;
-                    of_provider(action, Outcome::Failure, user, provider).insert(&mut transaction, now).await?;
-                }
-                transaction.commit().await?;
-                Ok(changed > 0)
-            })
-            .await?;
+        let changed = Self::within(async {
+            let mut transaction = self.begin().await?;
+            let changed = sqlx::query(REJECT)
+                .bind(key.0.clone())
+                .bind(version)
+                .bind(micros(now))
+                .execute(&mut *transaction)
+                .await?
+                .rows_affected();
+            if changed > 0 {
+                let action = AuditAction::CredentialRejected;
+                of_provider(action, Outcome::Failure, user, provider).insert(&mut transaction, now).await?;
+            }
+            transaction.commit().await?;
+            Ok(changed > 0)
+        })
+        .await?;
         if changed {
             self.publish(Event::Credential(key));
         }
@@ -80,7 +79,7 @@ impl Store {
 
     /// Notes that a credential was used. Written at most once a minute.
     pub async fn touch_credential(&self, user: &UserId, provider: &str, now: Timestamp) -> Result<(), StoreError> {
-        self.within(async {
+        Self::within(async {
             sqlx::query(TOUCH)
                 .bind(CredentialKey::of(user, provider).0)
                 .bind(micros(now))
@@ -95,18 +94,17 @@ impl Store {
     /// Deletes a credential: true if there was one. Works for one that does not open, too.
     pub async fn disconnect(&self, user: &UserId, provider: &str, now: Timestamp) -> Result<bool, StoreError> {
         let key = CredentialKey::of(user, provider);
-        let deleted = self
-            .within(async {
-                let mut transaction = self.begin().await?;
-                let deleted = sqlx::query(DELETE).bind(key.0.clone()).execute(&mut *transaction).await?.rows_affected();
-                if deleted > 0 {
-                    let action = AuditAction::CredentialDisconnected;
-                    of_provider(action, Outcome::Success, user, provider).insert(&mut transaction, now).await?;
-                }
-                transaction.commit().await?;
-                Ok(deleted > 0)
-            })
-            .await?;
+        let deleted = Self::within(async {
+            let mut transaction = self.begin().await?;
+            let deleted = sqlx::query(DELETE).bind(key.0.clone()).execute(&mut *transaction).await?.rows_affected();
+            if deleted > 0 {
+                let action = AuditAction::CredentialDisconnected;
+                of_provider(action, Outcome::Success, user, provider).insert(&mut transaction, now).await?;
+            }
+            transaction.commit().await?;
+            Ok(deleted > 0)
+        })
+        .await?;
         if deleted {
             self.publish(Event::Credential(key));
         }

@@ -35,7 +35,7 @@ pub(super) fn credential(row: &AnyRow, user: &UserId, vault: &Vault) -> Result<C
         id: id.clone(),
         source,
     })?;
-    let used: Option<i64> = row.try_get("last_used_at")?;
+    let last_used: Option<i64> = row.try_get("last_used_at")?;
     Ok(Credential {
         id,
         user: user.clone(),
@@ -45,7 +45,7 @@ pub(super) fn credential(row: &AnyRow, user: &UserId, vault: &Vault) -> Result<C
             .ok_or_else(|| StoreError::impossible(TABLE, "a status of another name"))?,
         created_at: timestamp(row.try_get("created_at")?, TABLE)?,
         updated_at: timestamp(row.try_get("updated_at")?, TABLE)?,
-        last_used_at: used.map(|used| timestamp(used, TABLE)).transpose()?,
+        last_used_at: last_used.map(|micros| timestamp(micros, TABLE)).transpose()?,
         secrets: content.secrets,
         approvals: content.approvals,
     })

@@ -28,7 +28,7 @@ impl Store {
             Ok(next) => next,
             Err(error) => return Ok(Advanced::Refused(error)),
         };
-        let written = self.within(async {
+        let written = Self::within(async {
             let mut transaction = self.begin().await?;
             let Some(done) = swap(&mut transaction, &next).await? else {
                 transaction.rollback().await?;

@@ -4,11 +4,12 @@ use jiff::Timestamp;
 use sqlx::AnyConnection;
 
 use super::row::{self, columns, open_states};
+use super::seal::{place, scope};
 use super::{Interaction, NewInteraction};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::session::storable;
 use crate::time::micros;
-use crate::{SessionKey, Store, StoreError, lookup, notice};
+use crate::{SessionKey, Store, StoreError, Vault, lookup, notice};
 
 pub(crate) const EXPIRE: &str = concat!(
     "UPDATE interactions SET state = 'expired', version = version + 1 WHERE ask_key = $1 AND ",
@@ -18,8 +19,8 @@ pub(crate) const EXPIRE: &str = concat!(
 
 const INSERT: &str = concat!(
     "INSERT INTO interactions (id, ask_key, user_key, issuer, subject, client, client_claim, provider, \
-     upstream, target, reason, state, state_at, created_at, expires_at, version) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'created', $12, $12, $13, 1) \
+     upstream, target, reason, state, state_at, created_at, expires_at, seal, version) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'created', $12, $12, $13, $14, 1) \
      ON CONFLICT (ask_key) WHERE ",
     open_states!(),
     " DO UPDATE SET reason = excluded.reason, expires_at = CASE \
@@ -45,14 +46,15 @@ impl Store {
         if new.is_empty() {
             return Ok(Vec::new());
         }
+        let seals = new.iter().map(|new| seal(&self.shared.vault, new)).collect::<Result<Vec<_>, _>>()?;
         // Rows are locked in one order by all, else two askers could wait for each other.
         let mut order: Vec<_> = new.iter().map(ask_key).enumerate().collect();
         order.sort_by(|(_, one), (_, other)| one.cmp(other));
-        self.within(async {
+        Self::within(async {
             let mut transaction = self.begin().await?;
             let mut asked = Vec::with_capacity(new.len());
             for (index, key) in order {
-                let interaction = ask_one(&mut transaction, &new[index], &key, notify, now).await?;
+                let interaction = ask_one(&mut transaction, &new[index], &seals[index], &key, notify, now).await?;
                 asked.push((index, interaction));
             }
             transaction.commit().await?;
@@ -76,9 +78,15 @@ fn ask_key(new: &NewInteraction) -> String {
     ])
 }
 
+fn seal(vault: &Vault, new: &NewInteraction) -> Result<Vec<u8>, StoreError> {
+    let scope = scope(&new.principal, &new.provider, &new.destination);
+    vault.seal(&place(&new.id, &new.principal, &scope), &[]).map_err(StoreError::Unsealed)
+}
+
 async fn ask_one(
     connection: &mut AnyConnection,
     new: &NewInteraction,
+    seal: &[u8],
     key: &str,
     notify: Option<&SessionKey>,
     now: Timestamp,
@@ -99,6 +107,7 @@ async fn ask_one(
         .bind(new.reason.as_str())
         .bind(micros(now))
         .bind(micros(new.expires_at))
+        .bind(seal.to_vec())
         .fetch_one(&mut *connection)
         .await?;
     let interaction = row::interaction(&row)?;

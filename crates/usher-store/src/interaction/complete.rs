@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::advance::swap;
+use super::seal::verify;
 use super::{Advanced, Interaction, Obstacle, StateName, TransitionError};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::credential::Change;
@@ -11,16 +12,12 @@ use crate::{Completion, CredentialKey, Event, Store, StoreError};
 /// Others can be first only as often as they change this one credential.
 const ATTEMPTS: usize = 8;
 
-enum Attempt {
-    Ended(Advanced),
-    Overtaken,
-}
-
 impl Store {
     /// Stores the credential, or the approval, and completes the interaction, in one
     /// transaction: never the one without the other, and never twice (R-OAUTH-01).
     ///
-    /// Only what was consented to completes. Waiters are told after the commit.
+    /// Only what was consented to completes, and only if its row is as it was asked
+    /// ([`StoreError::Unopened`] otherwise). Waiters are told after the commit.
     pub async fn complete(
         &self,
         interaction: Interaction,
@@ -32,17 +29,15 @@ impl Store {
             Ok(next) => next,
             Err(error) => return Ok(Advanced::Refused(error)),
         };
-        let ended = self
-            .within(async {
-                for _ in 0..ATTEMPTS {
-                    match self.attempt(&next, &completion, from, now).await? {
-                        Attempt::Ended(ended) => return Ok(ended),
-                        Attempt::Overtaken => {}
-                    }
+        let ended = Self::within(async {
+            for _ in 0..ATTEMPTS {
+                if let Some(ended) = self.attempt(&next, &completion, from, now).await? {
+                    return Ok(ended);
                 }
-                Err(StoreError::Contended)
-            })
-            .await?;
+            }
+            Err(StoreError::Contended)
+        })
+        .await?;
         if let Advanced::Done(done) = &ended {
             self.key_is_noted();
             let key = CredentialKey::of(&done.principal.user, &done.provider);
@@ -52,27 +47,29 @@ impl Store {
         Ok(ended)
     }
 
+    /// `None` if another transaction changed the credential first.
     async fn attempt(
         &self,
         next: &Interaction,
         completion: &Completion,
         from: StateName,
         now: Timestamp,
-    ) -> Result<Attempt, StoreError> {
+    ) -> Result<Option<Advanced>, StoreError> {
         let mut transaction = self.begin().await?;
         let Some(done) = swap(&mut transaction, next).await? else {
             transaction.rollback().await?;
-            return Ok(Attempt::Ended(Advanced::Lost));
+            return Ok(Some(Advanced::Lost));
         };
+        verify(&mut transaction, &done, &self.shared.vault).await?;
         match self.change_credential(&mut transaction, &done, completion, now).await? {
             Change::Stored => {}
             Change::Overtaken => {
                 transaction.rollback().await?;
-                return Ok(Attempt::Overtaken);
+                return Ok(None);
             }
             Change::NoCredential => {
                 transaction.rollback().await?;
-                return Ok(Attempt::Ended(Advanced::Refused(TransitionError {
+                return Ok(Some(Advanced::Refused(TransitionError {
                     from,
                     to: StateName::Completed,
                     obstacle: Obstacle::NoCredential,
@@ -87,6 +84,6 @@ impl Store {
             AuditEntry::of_interaction(action, Outcome::Success, &done).insert(&mut transaction, now).await?;
         }
         transaction.commit().await?;
-        Ok(Attempt::Ended(Advanced::Done(done)))
+        Ok(Some(Advanced::Done(done)))
     }
 }

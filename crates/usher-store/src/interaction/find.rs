@@ -30,7 +30,7 @@ pub(crate) const WAITING: &str = concat!(
 impl Store {
     /// An interaction as it is at `now`: past its end it shows as expired.
     pub async fn interaction(&self, id: &InteractionId, now: Timestamp) -> Result<Option<Interaction>, StoreError> {
-        self.within(async {
+        Self::within(async {
             let row = sqlx::query(FIND).bind(id.as_str().to_owned()).fetch_optional(&self.shared.reader).await?;
             row.map(|row| row::interaction(&row).map(|found| found.at(now))).transpose()
         })
@@ -39,7 +39,7 @@ impl Store {
 
     /// Those of `ids` that exist, in no particular order: for whoever waits for many.
     pub async fn interactions(&self, ids: &[InteractionId], now: Timestamp) -> Result<Vec<Interaction>, StoreError> {
-        self.within(async {
+        Self::within(async {
             let mut found = Vec::with_capacity(ids.len());
             for chunk in ids.chunks(MANY) {
                 let size = if chunk.len() <= FEW { FEW } else { MANY };
@@ -60,7 +60,7 @@ impl Store {
 
     /// A user's open interactions, the newest first.
     pub async fn waiting_interactions(&self, user: &UserId, now: Timestamp) -> Result<Vec<Interaction>, StoreError> {
-        self.within(async {
+        Self::within(async {
             let rows =
                 sqlx::query(WAITING).bind(user_key(user)).bind(micros(now)).fetch_all(&self.shared.reader).await?;
             let mut waiting = rows.iter().map(row::interaction).collect::<Result<Vec<_>, _>>()?;

@@ -6,6 +6,7 @@ mod complete;
 mod find;
 mod id;
 mod row;
+mod seal;
 mod state;
 
 use elicit::Principal;
@@ -13,6 +14,12 @@ use jiff::Timestamp;
 
 pub use self::id::{InteractionId, InvalidId};
 pub use self::state::{DeclinedBy, FailureReason, InteractionState, Obstacle, StateName, Step, TransitionError};
+#[cfg(test)]
+pub(crate) use self::{
+    advance::ADVANCE,
+    ask::EXPIRE,
+    find::{FIND, WAITING, find_several},
+};
 
 /// Where a credential will be sent: what the person sees at consent (R-GW-04).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -103,6 +110,7 @@ pub struct Interaction {
 /// What became of an attempt to change an interaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
+#[allow(clippy::large_enum_variant, reason = "made one at a time, and matched at once")]
 pub enum Advanced {
     /// It took place, and is committed.
     Done(Interaction),

@@ -264,3 +264,7 @@ impl TransitionError {
         Self { from: from.name(), to, obstacle: Obstacle::Order }
     }
 }
+
+#[cfg(test)]
+#[path = "state_tests.rs"]
+mod tests;

@@ -262,3 +262,7 @@ fn write_new(path: &Path, text: &[u8]) -> std::io::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "file_tests.rs"]
+mod tests;

@@ -8,13 +8,14 @@ pub(crate) struct Record<'a> {
     pub(crate) kind: RecordKind,
     pub(crate) id: &'a str,
     pub(crate) user: &'a UserId,
-    /// The provider; of a session, the upstream and the client.
+    /// The provider; of a session, the upstream and the client; of an interaction, all that it is about.
     pub(crate) scope: &'a [&'a str],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecordKind {
     Credential,
+    Interaction,
     Session,
 }
 
@@ -23,6 +24,7 @@ impl Record<'_> {
     pub(super) fn context(&self) -> Vec<u8> {
         let kind = match self.kind {
             RecordKind::Credential => "credential",
+            RecordKind::Interaction => "interaction",
             RecordKind::Session => "session",
         };
         let mut bytes = b"usher record 1".to_vec();

@@ -6,19 +6,19 @@ use crate::setup::Database;
 pub(crate) async fn a_link_signs_in_once(database: Database) {
     let store = database.store().await;
     let (link, session) = (random_token(), random_token());
-    store.create_login_link(&link, &user("ada"), at(600), at(0)).await.unwrap();
+    store.create_login_link(&link, &user("user-1"), at(600), at(0)).await.unwrap();
 
     let first = store.use_login_link(&link, &session, at(DAY), at(1)).await.unwrap();
     let second = store.use_login_link(&link, &random_token(), at(DAY), at(2)).await.unwrap();
 
-    assert_eq!(first, Some(user("ada")));
+    assert_eq!(first, Some(user("user-1")));
     assert_eq!(second, None);
     let found = store.browser_session(&session, at(3)).await.unwrap().unwrap();
-    assert_eq!(found.user, user("ada"));
+    assert_eq!(found.user, user("user-1"));
     assert_eq!((found.created_at, found.expires_at), (at(1), at(DAY)));
     assert!(store.browser_session(&random_token(), at(3)).await.unwrap().is_none());
     assert!(store.browser_session(&link, at(3)).await.unwrap().is_none());
-    let audit = store.audit_of(&user("ada"), 10).await.unwrap();
+    let audit = store.audit_of(&user("user-1"), 10).await.unwrap();
     assert_eq!(audit.len(), 1);
     assert_eq!(audit[0].action, Some(AuditAction::BrowserSignedIn));
 }
@@ -26,7 +26,7 @@ pub(crate) async fn a_link_signs_in_once(database: Database) {
 pub(crate) async fn a_link_that_expired_signs_nobody_in(database: Database) {
     let store = database.store().await;
     let (link, session) = (random_token(), random_token());
-    store.create_login_link(&link, &user("ada"), at(600), at(0)).await.unwrap();
+    store.create_login_link(&link, &user("user-1"), at(600), at(0)).await.unwrap();
 
     let late = store.use_login_link(&link, &session, at(DAY), at(600)).await.unwrap();
 
@@ -39,7 +39,7 @@ pub(crate) async fn a_link_that_expired_signs_nobody_in(database: Database) {
 pub(crate) async fn a_session_ends_when_idle(database: Database) {
     let store = database.store().await;
     let (link, session) = (random_token(), random_token());
-    store.create_login_link(&link, &user("ada"), at(600), at(0)).await.unwrap();
+    store.create_login_link(&link, &user("user-1"), at(600), at(0)).await.unwrap();
     store.use_login_link(&link, &session, at(80 * DAY), at(0)).await.unwrap();
 
     for day in [29, 58] {
@@ -53,7 +53,7 @@ pub(crate) async fn a_session_ends_when_idle(database: Database) {
 pub(crate) async fn a_session_ends_at_its_latest_however_it_is_used(database: Database) {
     let store = database.store().await;
     let (link, session) = (random_token(), random_token());
-    store.create_login_link(&link, &user("ada"), at(600), at(0)).await.unwrap();
+    store.create_login_link(&link, &user("user-1"), at(600), at(0)).await.unwrap();
     store.use_login_link(&link, &session, at(365 * DAY), at(0)).await.unwrap();
 
     for day in [20, 40, 60, 80] {
@@ -68,7 +68,7 @@ pub(crate) async fn being_seen_is_written_once_a_minute(database: Database) {
 
     let store = database.store().await;
     let (link, session) = (random_token(), random_token());
-    store.create_login_link(&link, &user("ada"), at(600), at(0)).await.unwrap();
+    store.create_login_link(&link, &user("user-1"), at(600), at(0)).await.unwrap();
     store.use_login_link(&link, &session, at(DAY), at(0)).await.unwrap();
     let mut raw = database.raw().await;
 
@@ -83,14 +83,14 @@ pub(crate) async fn being_seen_is_written_once_a_minute(database: Database) {
 pub(crate) async fn signing_out_ends_the_session_and_is_audited(database: Database) {
     let store = database.store().await;
     let (link, session) = (random_token(), random_token());
-    store.create_login_link(&link, &user("ada"), at(600), at(0)).await.unwrap();
+    store.create_login_link(&link, &user("user-1"), at(600), at(0)).await.unwrap();
     store.use_login_link(&link, &session, at(DAY), at(0)).await.unwrap();
 
     store.delete_browser_session(&session, at(1)).await.unwrap();
     store.delete_browser_session(&session, at(2)).await.unwrap();
 
     assert!(store.browser_session(&session, at(3)).await.unwrap().is_none());
-    let audit = store.audit_of(&user("ada"), 10).await.unwrap();
+    let audit = store.audit_of(&user("user-1"), 10).await.unwrap();
     let actions: Vec<_> = audit.iter().map(|row| row.action.unwrap()).collect();
     assert_eq!(actions, [AuditAction::BrowserSignedOut, AuditAction::BrowserSignedIn]);
 }

@@ -1,6 +1,8 @@
+use elicit::SystemRandom;
 use secrecy::ExposeSecret as _;
 use usher_store::{
-    Advanced, AuditAction, Completion, CredentialStatus, KeyError, NewInteraction, Obstacle, StoreError,
+    Advanced, AuditAction, Completion, CredentialStatus, DeclinedBy, InteractionId, KeyError, NewInteraction, Obstacle,
+    Step, StoreError,
 };
 
 use crate::samples::{at, client, completed, connect, consented, destination, done, question, user};
@@ -9,31 +11,31 @@ use crate::setup::Database;
 /// R-ID-01, R-OAUTH-01: a credential is bound to the verified user.
 pub(crate) async fn what_is_connected_comes_back_to_its_user_alone(database: Database) {
     let store = database.store().await;
-    completed(&store, question("ada"), connect("s-1")).await;
+    completed(&store, question("user-1"), connect("s-1")).await;
 
-    let credential = store.credential(&user("ada"), "weather").await.unwrap().unwrap();
+    let credential = store.credential(&user("user-1"), "weather").await.unwrap().unwrap();
 
     assert_eq!(credential.secrets["api_key"].expose_secret(), "s-1");
-    assert_eq!(credential.user, user("ada"));
+    assert_eq!(credential.user, user("user-1"));
     assert_eq!(credential.version, 1);
     assert_eq!(credential.status, CredentialStatus::Working);
     assert_eq!((credential.created_at, credential.updated_at), (at(3), at(3)));
     assert_eq!(credential.last_used_at, None);
-    assert!(store.credential(&user("ben"), "weather").await.unwrap().is_none());
-    assert!(store.credential(&user("ada"), "maps").await.unwrap().is_none());
+    assert!(store.credential(&user("user-2"), "weather").await.unwrap().is_none());
+    assert!(store.credential(&user("user-1"), "maps").await.unwrap().is_none());
 }
 
 pub(crate) async fn connecting_again_replaces_the_secrets_and_keeps_the_approvals(database: Database) {
     let store = database.store().await;
-    completed(&store, question("ada"), connect("s-1")).await;
-    let first = store.credential(&user("ada"), "weather").await.unwrap().unwrap();
-    assert!(store.reject_credential(&user("ada"), "weather", 1, at(4)).await.unwrap());
-    let mut other = question("ada");
+    completed(&store, question("user-1"), connect("s-1")).await;
+    let first = store.credential(&user("user-1"), "weather").await.unwrap().unwrap();
+    assert!(store.reject_credential(&user("user-1"), "weather", 1, at(4)).await.unwrap());
+    let mut other = question("user-1");
     other.principal.client = client("client-2");
 
     completed(&store, other, connect("s-2")).await;
 
-    let second = store.credential(&user("ada"), "weather").await.unwrap().unwrap();
+    let second = store.credential(&user("user-1"), "weather").await.unwrap().unwrap();
     assert_eq!(second.id, first.id);
     assert_eq!(second.version, 3);
     assert_eq!(second.status, CredentialStatus::Working);
@@ -45,14 +47,15 @@ pub(crate) async fn connecting_again_replaces_the_secrets_and_keeps_the_approval
 /// R-OAUTH-04, R-GW-04: a client that is allowed here is not allowed there.
 pub(crate) async fn approvals_are_pairs_of_client_and_destination(database: Database) {
     let store = database.store().await;
-    completed(&store, question("ada"), connect("s-1")).await;
-    let mut other = NewInteraction { destination: destination("almanac"), ..question("ada") };
+    completed(&store, question("user-1"), connect("s-1")).await;
+    let mut other = NewInteraction { destination: destination("almanac"), ..question("user-1") };
     other.principal.client = client("client-2");
 
     completed(&store, other.clone(), Completion::Allow).await;
+    other.id = InteractionId::new(&SystemRandom);
     completed(&store, other, Completion::Allow).await;
 
-    let credential = store.credential(&user("ada"), "weather").await.unwrap().unwrap();
+    let credential = store.credential(&user("user-1"), "weather").await.unwrap().unwrap();
     assert_eq!(credential.secrets["api_key"].expose_secret(), "s-1");
     assert_eq!(credential.version, 3);
     assert_eq!(credential.approvals.len(), 2);
@@ -67,13 +70,13 @@ pub(crate) async fn approvals_are_pairs_of_client_and_destination(database: Data
         assert_eq!(credential.allows(&client(client_id), &destination(upstream)), allowed);
     }
     let mut moved = destination("forecast");
-    moved.target = "https://elsewhere.example".to_owned();
+    "https://elsewhere.example".clone_into(&mut moved.target);
     assert!(!credential.allows(&client("client-1"), &moved));
 }
 
 pub(crate) async fn allowing_needs_a_stored_credential(database: Database) {
     let store = database.store().await;
-    let interaction = consented(&store, question("ada")).await;
+    let interaction = consented(&store, question("user-1")).await;
 
     let refused = store.complete(interaction.clone(), Completion::Allow, at(3)).await.unwrap();
 
@@ -86,31 +89,31 @@ pub(crate) async fn allowing_needs_a_stored_credential(database: Database) {
 
 pub(crate) async fn a_rejection_counts_only_for_the_version_that_was_used(database: Database) {
     let store = database.store().await;
-    let ada = user("ada");
-    completed(&store, question("ada"), connect("s-1")).await;
-    completed(&store, question("ada"), connect("s-2")).await;
+    let owner = user("user-1");
+    completed(&store, question("user-1"), connect("s-1")).await;
+    completed(&store, question("user-1"), connect("s-2")).await;
 
-    assert!(!store.reject_credential(&ada, "weather", 1, at(5)).await.unwrap());
-    let kept = store.credential(&ada, "weather").await.unwrap().unwrap();
+    assert!(!store.reject_credential(&owner, "weather", 1, at(5)).await.unwrap());
+    let kept = store.credential(&owner, "weather").await.unwrap().unwrap();
     assert_eq!(kept.status, CredentialStatus::Working);
 
-    assert!(store.reject_credential(&ada, "weather", 2, at(6)).await.unwrap());
-    assert!(!store.reject_credential(&ada, "weather", 2, at(7)).await.unwrap());
-    let rejected = store.credential(&ada, "weather").await.unwrap().unwrap();
+    assert!(store.reject_credential(&owner, "weather", 2, at(6)).await.unwrap());
+    assert!(!store.reject_credential(&owner, "weather", 2, at(7)).await.unwrap());
+    let rejected = store.credential(&owner, "weather").await.unwrap().unwrap();
     assert_eq!(rejected.status, CredentialStatus::Rejected);
     assert_eq!(rejected.updated_at, at(6));
-    let audit = store.audit_of(&ada, 1).await.unwrap();
+    let audit = store.audit_of(&owner, 1).await.unwrap();
     assert_eq!(audit[0].action, Some(AuditAction::CredentialRejected));
 }
 
 pub(crate) async fn use_is_written_once_a_minute(database: Database) {
     let store = database.store().await;
-    let ada = user("ada");
-    completed(&store, question("ada"), connect("s-1")).await;
+    let owner = user("user-1");
+    completed(&store, question("user-1"), connect("s-1")).await;
 
     for (used, written) in [(100, 100), (159, 100), (160, 160), (150, 160)] {
-        store.touch_credential(&ada, "weather", at(used)).await.unwrap();
-        let credential = store.credential(&ada, "weather").await.unwrap().unwrap();
+        store.touch_credential(&owner, "weather", at(used)).await.unwrap();
+        let credential = store.credential(&owner, "weather").await.unwrap().unwrap();
         assert_eq!(credential.last_used_at, Some(at(written)), "used at {used}");
         assert_eq!(credential.version, 1, "use is no new version");
     }
@@ -118,15 +121,15 @@ pub(crate) async fn use_is_written_once_a_minute(database: Database) {
 
 pub(crate) async fn disconnecting_deletes_and_is_audited(database: Database) {
     let store = database.store().await;
-    let ada = user("ada");
-    completed(&store, question("ada"), connect("s-1")).await;
+    let owner = user("user-1");
+    completed(&store, question("user-1"), connect("s-1")).await;
 
-    assert!(!store.disconnect(&user("ben"), "weather", at(4)).await.unwrap());
-    assert!(store.disconnect(&ada, "weather", at(4)).await.unwrap());
+    assert!(!store.disconnect(&user("user-2"), "weather", at(4)).await.unwrap());
+    assert!(store.disconnect(&owner, "weather", at(4)).await.unwrap());
 
-    assert!(store.credential(&ada, "weather").await.unwrap().is_none());
-    assert!(!store.disconnect(&ada, "weather", at(5)).await.unwrap());
-    let audit = store.audit_of(&ada, 10).await.unwrap();
+    assert!(store.credential(&owner, "weather").await.unwrap().is_none());
+    assert!(!store.disconnect(&owner, "weather", at(5)).await.unwrap());
+    let audit = store.audit_of(&owner, 10).await.unwrap();
     assert_eq!(audit[0].action, Some(AuditAction::CredentialDisconnected));
     assert_eq!(audit[0].provider.as_deref(), Some("weather"));
     assert_ne!(audit[1].action, Some(AuditAction::CredentialDisconnected));
@@ -134,12 +137,12 @@ pub(crate) async fn disconnecting_deletes_and_is_audited(database: Database) {
 
 pub(crate) async fn connections_are_listed_by_provider(database: Database) {
     let store = database.store().await;
-    for (subject, provider) in [("ada", "weather"), ("ada", "maps"), ("ben", "atlas")] {
+    for (subject, provider) in [("user-1", "weather"), ("user-1", "maps"), ("user-2", "atlas")] {
         let new = NewInteraction { provider: provider.to_owned(), ..question(subject) };
         completed(&store, new, connect("s-1")).await;
     }
 
-    let connections = store.connections(&user("ada")).await.unwrap();
+    let connections = store.connections(&user("user-1")).await.unwrap();
 
     let providers: Vec<_> = connections.iter().map(|one| one.provider.as_str()).collect();
     assert_eq!(providers, ["maps", "weather"]);
@@ -149,47 +152,47 @@ pub(crate) async fn connections_are_listed_by_provider(database: Database) {
 /// to another user, provider or record.
 pub(crate) async fn a_moved_row_does_not_open(database: Database) {
     let store = database.store().await;
-    let (ada, ben) = (user("ada"), user("ben"));
-    completed(&store, question("ada"), connect("of ada")).await;
-    completed(&store, question("ben"), connect("of ben")).await;
+    let (owner, stranger) = (user("user-1"), user("user-2"));
+    completed(&store, question("user-1"), connect("of user-1")).await;
+    completed(&store, question("user-2"), connect("of user-2")).await;
 
-    // To another user: all columns of ben's row but the sealed one and the id.
+    // To another user: all columns of stranger's row but the sealed one and the id.
     let stolen = "UPDATE credentials SET (id, sealed) = \
-         (SELECT ada.id || 'x', ada.sealed FROM credentials ada WHERE ada.subject = 'ada') \
-         WHERE subject = 'ben'";
+         (SELECT owner.id || 'x', owner.sealed FROM credentials owner WHERE owner.subject = 'user-1') \
+         WHERE subject = 'user-2'";
     database.run(stolen).await;
-    assert_tampered(store.credential(&ben, "weather").await);
-    assert_tampered(store.connections(&ben).await);
+    assert_tampered(store.credential(&stranger, "weather").await);
+    assert_tampered(store.connections(&stranger).await);
 
-    // With its id, too, in the place of ben's.
+    // With its id, too, in the place of stranger's.
     database
         .run(
-            "CREATE TABLE moved AS SELECT ada.id AS id, ben.credential_key AS credential_key, \
-             ben.user_key AS user_key FROM credentials ada, credentials ben \
-             WHERE ada.subject = 'ada' AND ben.subject = 'ben'",
+            "CREATE TABLE moved AS SELECT owner.id AS id, stranger.credential_key AS credential_key, \
+             stranger.user_key AS user_key FROM credentials owner, credentials stranger \
+             WHERE owner.subject = 'user-1' AND stranger.subject = 'user-2'",
         )
         .await;
-    database.run("DELETE FROM credentials WHERE subject = 'ben'").await;
+    database.run("DELETE FROM credentials WHERE subject = 'user-2'").await;
     let moved = database
         .run(
-            "UPDATE credentials SET subject = 'ben', \
+            "UPDATE credentials SET subject = 'user-2', \
              credential_key = (SELECT credential_key FROM moved), \
              user_key = (SELECT user_key FROM moved)",
         )
         .await;
     assert_eq!(moved, 1);
-    assert_tampered(store.credential(&ben, "weather").await);
-    assert_tampered(store.connections(&ben).await);
-    assert!(store.credential(&ada, "weather").await.unwrap().is_none());
+    assert_tampered(store.credential(&stranger, "weather").await);
+    assert_tampered(store.connections(&stranger).await);
+    assert!(store.credential(&owner, "weather").await.unwrap().is_none());
 
     // To another provider.
-    completed(&store, question("cyn"), connect("of cyn")).await;
-    database.run("UPDATE credentials SET provider = 'maps' WHERE subject = 'cyn'").await;
-    assert_tampered(store.credential(&user("cyn"), "weather").await);
+    completed(&store, question("user-3"), connect("of user-3")).await;
+    database.run("UPDATE credentials SET provider = 'maps' WHERE subject = 'user-3'").await;
+    assert_tampered(store.credential(&user("user-3"), "weather").await);
 
     // What does not open can still be disconnected.
-    assert!(store.disconnect(&ben, "weather", at(9)).await.unwrap());
-    assert!(store.credential(&ben, "weather").await.unwrap().is_none());
+    assert!(store.disconnect(&stranger, "weather", at(9)).await.unwrap());
+    assert!(store.credential(&stranger, "weather").await.unwrap().is_none());
 }
 
 /// R-GW-04: destinations and approvals lie inside the envelope, and any edit closes it.
@@ -197,8 +200,8 @@ pub(crate) async fn an_edited_envelope_does_not_open(database: Database) {
     use sqlx::Row as _;
 
     let store = database.store().await;
-    let ada = user("ada");
-    completed(&store, question("ada"), connect("s-1")).await;
+    let owner = user("user-1");
+    completed(&store, question("user-1"), connect("s-1")).await;
     let mut raw = database.raw().await;
     let row = sqlx::query("SELECT * FROM credentials").fetch_one(&mut raw).await.unwrap();
     for column in row.columns() {
@@ -216,7 +219,7 @@ pub(crate) async fn an_edited_envelope_does_not_open(database: Database) {
         let mut edited = sealed.clone();
         edited[position] ^= 1;
         sqlx::query("UPDATE credentials SET sealed = $1").bind(edited).execute(&mut raw).await.unwrap();
-        let error = store.credential(&ada, "weather").await.unwrap_err();
+        let error = store.credential(&owner, "weather").await.unwrap_err();
         assert!(matches!(error, StoreError::Unopened { .. }), "{position}: {error}");
     }
     for length in [0, 1, 5, sealed.len() - 1] {
@@ -225,9 +228,34 @@ pub(crate) async fn an_edited_envelope_does_not_open(database: Database) {
             .execute(&mut raw)
             .await
             .unwrap();
-        let error = store.credential(&ada, "weather").await.unwrap_err();
+        let error = store.credential(&owner, "weather").await.unwrap_err();
         assert!(matches!(error, StoreError::Unopened { .. }), "{length}: {error}");
     }
+}
+
+/// R-GW-04: whoever can write to the database cannot have a user agree to another
+/// destination, client or provider than was asked for.
+pub(crate) async fn an_edited_question_stores_nothing(database: Database) {
+    let store = database.store().await;
+    for change in [
+        "target = 'https://elsewhere.example'",
+        "upstream = 'almanac'",
+        "client = 'client-2'",
+        "provider = 'maps'",
+        "subject = 'user-2'",
+    ] {
+        let interaction = consented(&store, question("user-1")).await;
+        let id = interaction.id.clone();
+        database.run(&format!("UPDATE interactions SET {change} WHERE id = '{id}'")).await;
+        let edited = store.interaction(&id, at(3)).await.unwrap().unwrap();
+        for interaction in [interaction, edited] {
+            assert_tampered(store.complete(interaction, connect("s-1"), at(3)).await);
+        }
+        let step = Step::Decline { by: DeclinedBy::Page };
+        let edited = store.interaction(&id, at(4)).await.unwrap().unwrap();
+        done(store.advance(edited, step, at(4)).await.unwrap());
+    }
+    assert_eq!(database.run("DELETE FROM credentials").await, 0);
 }
 
 fn assert_tampered<T: std::fmt::Debug>(result: Result<T, StoreError>) {

@@ -5,7 +5,7 @@ use crate::setup::Database;
 
 pub(crate) async fn a_completion_is_told_after_it_can_be_read(database: Database) {
     let store = database.store().await;
-    let interaction = consented(&store, question("ada")).await;
+    let interaction = consented(&store, question("user-1")).await;
     let id = interaction.id.clone();
     let mut events = store.events();
     let waiter = tokio::spawn({
@@ -13,7 +13,7 @@ pub(crate) async fn a_completion_is_told_after_it_can_be_read(database: Database
         async move {
             while events.recv().await.unwrap() != Event::Interaction(id.clone()) {}
             let read = store.interaction(&id, at(4)).await.unwrap().unwrap();
-            let credential = store.credential(&user("ada"), "weather").await.unwrap();
+            let credential = store.credential(&user("user-1"), "weather").await.unwrap();
             (read, credential.is_some())
         }
     });
@@ -25,11 +25,11 @@ pub(crate) async fn a_completion_is_told_after_it_can_be_read(database: Database
 
 pub(crate) async fn every_change_tells_those_who_listen(database: Database) {
     let store = database.store().await;
-    let ada = user("ada");
-    let credential = Event::Credential(CredentialKey::of(&ada, "weather"));
+    let owner = user("user-1");
+    let credential = Event::Credential(CredentialKey::of(&owner, "weather"));
     let mut events = store.events();
 
-    let one = completed(&store, question("ada"), connect("s-1")).await;
+    let one = completed(&store, question("user-1"), connect("s-1")).await;
     for expected in [
         Event::Interaction(one.id.clone()),
         Event::Interaction(one.id.clone()),
@@ -38,12 +38,12 @@ pub(crate) async fn every_change_tells_those_who_listen(database: Database) {
     ] {
         assert_eq!(events.recv().await.unwrap(), expected);
     }
-    store.reject_credential(&ada, "weather", 1, at(4)).await.unwrap();
+    store.reject_credential(&owner, "weather", 1, at(4)).await.unwrap();
     assert_eq!(events.recv().await.unwrap(), credential);
-    store.disconnect(&ada, "weather", at(5)).await.unwrap();
+    store.disconnect(&owner, "weather", at(5)).await.unwrap();
     assert_eq!(events.recv().await.unwrap(), credential);
 
-    let two = store.ask(&[question("ada")], None, at(6)).await.unwrap().remove(0);
+    let two = store.ask(&[question("user-1")], None, at(6)).await.unwrap().remove(0);
     let step = Step::Fail(FailureReason::StoreTrouble);
     let failed = done(store.advance(two, step, at(7)).await.unwrap());
     assert_eq!(events.recv().await.unwrap(), Event::Interaction(failed.id));
@@ -51,14 +51,14 @@ pub(crate) async fn every_change_tells_those_who_listen(database: Database) {
 
 pub(crate) async fn asking_and_no_change_tell_nobody(database: Database) {
     let store = database.store().await;
-    let interaction = consented(&store, question("ada")).await;
+    let interaction = consented(&store, question("user-1")).await;
     let mut events = store.events();
 
-    store.ask(&[question("ada")], None, at(3)).await.unwrap();
+    store.ask(&[question("user-1")], None, at(3)).await.unwrap();
     done(store.advance(interaction.clone(), Step::Open, at(4)).await.unwrap());
     done(store.advance(interaction, Step::Consent, at(4)).await.unwrap());
-    store.reject_credential(&user("ada"), "weather", 1, at(5)).await.unwrap();
-    store.disconnect(&user("ada"), "weather", at(6)).await.unwrap();
+    store.reject_credential(&user("user-1"), "weather", 1, at(5)).await.unwrap();
+    store.disconnect(&user("user-1"), "weather", at(6)).await.unwrap();
 
     assert!(events.try_recv().is_err());
 }

@@ -9,9 +9,9 @@ use crate::setup::Database;
 
 pub(crate) async fn a_question_that_is_open_is_not_asked_twice(database: Database) {
     let store = database.store().await;
-    let first = store.ask(&[question("ada")], None, at(0)).await.unwrap();
+    let first = store.ask(&[question("user-1")], None, at(0)).await.unwrap();
     let opened = done(store.advance(first[0].clone(), Step::Open, at(1)).await.unwrap());
-    let rejected = NewInteraction { reason: AskReason::Rejected, ..question("ada") };
+    let rejected = NewInteraction { reason: AskReason::Rejected, ..question("user-1") };
 
     let again = store.ask(&[rejected], None, at(2)).await.unwrap();
 
@@ -19,7 +19,7 @@ pub(crate) async fn a_question_that_is_open_is_not_asked_twice(database: Databas
     assert_eq!(again[0].state, opened.state);
     assert_eq!(again[0].version, opened.version);
     assert_eq!(again[0].reason, AskReason::Rejected, "the newest reason counts");
-    let audit = store.audit_of(&user("ada"), 10).await.unwrap();
+    let audit = store.audit_of(&user("user-1"), 10).await.unwrap();
     let asked = |row: &&usher_store::AuditRow| row.action == Some(AuditAction::InteractionAsked);
     assert_eq!(audit.iter().filter(asked).count(), 1);
 }
@@ -27,14 +27,14 @@ pub(crate) async fn a_question_that_is_open_is_not_asked_twice(database: Databas
 /// R-ID-01, R-GW-04: what the user agrees to for one is not agreed to for another.
 pub(crate) async fn another_client_provider_or_destination_is_another_question(database: Database) {
     let store = database.store().await;
-    let mut other_client = question("ada");
+    let mut other_client = question("user-1");
     other_client.principal.client = client("client-2");
-    let other_provider = NewInteraction { provider: "maps".to_owned(), ..question("ada") };
-    let other_upstream = NewInteraction { destination: destination("almanac"), ..question("ada") };
-    let mut other_target = question("ada");
-    other_target.destination.target = "https://elsewhere.example".to_owned();
+    let other_provider = NewInteraction { provider: "maps".to_owned(), ..question("user-1") };
+    let other_upstream = NewInteraction { destination: destination("almanac"), ..question("user-1") };
+    let mut other_target = question("user-1");
+    "https://elsewhere.example".clone_into(&mut other_target.destination.target);
 
-    let all = [question("ada"), question("ben"), other_client, other_provider, other_upstream, other_target];
+    let all = [question("user-1"), question("user-2"), other_client, other_provider, other_upstream, other_target];
     let asked = store.ask(&all, None, at(0)).await.unwrap();
 
     let ids: Vec<_> = asked.iter().map(|interaction| &interaction.id).collect();
@@ -44,7 +44,7 @@ pub(crate) async fn another_client_provider_or_destination_is_another_question(d
 
 pub(crate) async fn asking_again_lengthens_and_never_shortens(database: Database) {
     let store = database.store().await;
-    let until = |seconds| NewInteraction { expires_at: at(seconds), ..question("ada") };
+    let until = |seconds| NewInteraction { expires_at: at(seconds), ..question("user-1") };
     for (asked, lasts) in [(600, 600), (300, 600), (900, 900)] {
         let found = store.ask(&[until(asked)], None, at(0)).await.unwrap();
         assert_eq!(found[0].expires_at, at(lasts));
@@ -54,7 +54,7 @@ pub(crate) async fn asking_again_lengthens_and_never_shortens(database: Database
 pub(crate) async fn several_questions_come_back_in_their_order(database: Database) {
     let store = database.store().await;
     let new: Vec<_> =
-        (0..20).map(|number| NewInteraction { provider: format!("provider-{number}"), ..question("ada") }).collect();
+        (0..20).map(|number| NewInteraction { provider: format!("provider-{number}"), ..question("user-1") }).collect();
     let repeated = [new.as_slice(), &new[..1]].concat();
 
     let asked = store.ask(&repeated, None, at(0)).await.unwrap();
@@ -69,10 +69,10 @@ pub(crate) async fn several_questions_come_back_in_their_order(database: Databas
 /// R-SEC-01: an interaction expires.
 pub(crate) async fn an_overdue_question_makes_way_for_a_new_one(database: Database) {
     let store = database.store().await;
-    let first = store.ask(&[question("ada")], None, at(0)).await.unwrap();
-    let later = NewInteraction { expires_at: at(1200), ..question("ada") };
+    let first = store.ask(&[question("user-1")], None, at(0)).await.unwrap();
+    let later = NewInteraction { expires_at: at(1200), ..question("user-1") };
 
-    let second = store.ask(&[later.clone()], None, at(600)).await.unwrap();
+    let second = store.ask(std::slice::from_ref(&later), None, at(600)).await.unwrap();
 
     assert_eq!(second[0].id, later.id);
     assert_eq!(second[0].state, InteractionState::Created);
@@ -83,7 +83,7 @@ pub(crate) async fn an_overdue_question_makes_way_for_a_new_one(database: Databa
 /// R-SEC-01: an interaction expires, also before anybody prunes.
 pub(crate) async fn an_interaction_past_its_end_shows_as_expired(database: Database) {
     let store = database.store().await;
-    let id = store.ask(&[question("ada")], None, at(0)).await.unwrap().remove(0).id;
+    let id = store.ask(&[question("user-1")], None, at(0)).await.unwrap().remove(0).id;
 
     let before = store.interaction(&id, at(599)).await.unwrap().unwrap();
     let after = store.interaction(&id, at(600)).await.unwrap().unwrap();
@@ -92,7 +92,7 @@ pub(crate) async fn an_interaction_past_its_end_shows_as_expired(database: Datab
     assert_eq!(before.state, InteractionState::Created);
     assert_eq!(after.state, InteractionState::Expired);
     assert_eq!(listed[0].state, InteractionState::Expired);
-    assert!(store.waiting_interactions(&user("ada"), at(600)).await.unwrap().is_empty());
+    assert!(store.waiting_interactions(&user("user-1"), at(600)).await.unwrap().is_empty());
 }
 
 /// R-SEC-07: a user sees their own questions only.
@@ -100,23 +100,24 @@ pub(crate) async fn a_user_sees_their_own_open_interactions_newest_first(databas
     let store = database.store().await;
     let mut asked = Vec::new();
     for (number, provider) in ["one", "two", "three"].into_iter().enumerate() {
-        let new = NewInteraction { provider: provider.to_owned(), ..question("ada") };
+        let new = NewInteraction { provider: provider.to_owned(), ..question("user-1") };
         let now = at(i64::try_from(number).unwrap());
         asked.push(store.ask(&[new], None, now).await.unwrap().remove(0));
     }
-    store.ask(&[question("ben")], None, at(0)).await.unwrap();
+    store.ask(&[question("user-2")], None, at(0)).await.unwrap();
     let declined = Step::Decline { by: DeclinedBy::Page };
     done(store.advance(asked[1].clone(), declined, at(5)).await.unwrap());
 
-    let waiting = store.waiting_interactions(&user("ada"), at(6)).await.unwrap();
+    let waiting = store.waiting_interactions(&user("user-1"), at(6)).await.unwrap();
 
     assert_eq!(waiting, [asked[2].clone(), asked[0].clone()]);
 }
 
 pub(crate) async fn many_interactions_are_read_at_once(database: Database) {
     let store = database.store().await;
-    let new: Vec<_> =
-        (0..300).map(|number| NewInteraction { provider: format!("provider-{number}"), ..question("ada") }).collect();
+    let new: Vec<_> = (0..300)
+        .map(|number| NewInteraction { provider: format!("provider-{number}"), ..question("user-1") })
+        .collect();
     store.ask(&new, None, at(0)).await.unwrap();
     let mut ids: Vec<_> = new.into_iter().map(|new| new.id).collect();
     ids.push(InteractionId::new(&SystemRandom));
@@ -132,13 +133,13 @@ pub(crate) async fn many_interactions_are_read_at_once(database: Database) {
 /// R-SEC-03: each step is audited.
 pub(crate) async fn an_interaction_goes_from_asked_to_completed(database: Database) {
     let store = database.store().await;
-    let interaction = completed(&store, question("ada"), connect("s-1")).await;
+    let interaction = completed(&store, question("user-1"), connect("s-1")).await;
 
     let read = store.interaction(&interaction.id, at(9999)).await.unwrap().unwrap();
     assert_eq!(read, interaction);
     assert_eq!(read.state, InteractionState::Completed { at: at(3) });
     assert_eq!(read.version, 4);
-    let audit = store.audit_of(&user("ada"), 10).await.unwrap();
+    let audit = store.audit_of(&user("user-1"), 10).await.unwrap();
     let actions: Vec<_> = audit.iter().rev().map(|row| row.action.unwrap()).collect();
     assert_eq!(
         actions,
@@ -161,25 +162,25 @@ pub(crate) async fn an_interaction_goes_from_asked_to_completed(database: Databa
 /// R-SEC-01: what has expired has no effect.
 pub(crate) async fn an_expired_interaction_does_not_complete(database: Database) {
     let store = database.store().await;
-    let interaction = consented(&store, question("ada")).await;
+    let interaction = consented(&store, question("user-1")).await;
 
     let late = store.complete(interaction, connect("s-1"), at(600)).await.unwrap();
 
     let Advanced::Refused(error) = late else { panic!("{late:?}") };
     assert_eq!(error.from, StateName::Expired);
     assert_eq!(error.to, StateName::Completed);
-    assert!(store.credential(&user("ada"), "weather").await.unwrap().is_none());
+    assert!(store.credential(&user("user-1"), "weather").await.unwrap().is_none());
 }
 
 pub(crate) async fn a_failed_interaction_can_be_started_again(database: Database) {
     let store = database.store().await;
-    let interaction = consented(&store, question("ada")).await;
+    let interaction = consented(&store, question("user-1")).await;
     let reason = FailureReason::ProviderUnreachable;
     let failed = done(store.advance(interaction, Step::Fail(reason), at(3)).await.unwrap());
     assert_eq!(failed.state, InteractionState::Failed { at: at(3), reason });
     let read = store.interaction(&failed.id, at(4)).await.unwrap().unwrap();
     assert_eq!(read, failed);
-    assert!(store.waiting_interactions(&user("ada"), at(4)).await.unwrap().is_empty());
+    assert!(store.waiting_interactions(&user("user-1"), at(4)).await.unwrap().is_empty());
 
     let opened = done(store.advance(read, Step::Restart, at(5)).await.unwrap());
 
@@ -190,10 +191,10 @@ pub(crate) async fn a_failed_interaction_can_be_started_again(database: Database
 
 pub(crate) async fn starting_again_makes_no_second_open_question(database: Database) {
     let store = database.store().await;
-    let interaction = consented(&store, question("ada")).await;
+    let interaction = consented(&store, question("user-1")).await;
     let step = Step::Fail(FailureReason::Interrupted);
     let failed = done(store.advance(interaction, step, at(3)).await.unwrap());
-    let newer = store.ask(&[question("ada")], None, at(4)).await.unwrap();
+    let newer = store.ask(&[question("user-1")], None, at(4)).await.unwrap();
     assert_ne!(newer[0].id, failed.id);
 
     let again = store.advance(failed.clone(), Step::Restart, at(5)).await.unwrap();
@@ -207,7 +208,7 @@ pub(crate) async fn starting_again_makes_no_second_open_question(database: Datab
 
 pub(crate) async fn a_refused_step_changes_nothing(database: Database) {
     let store = database.store().await;
-    let asked = store.ask(&[question("ada")], None, at(0)).await.unwrap().remove(0);
+    let asked = store.ask(&[question("user-1")], None, at(0)).await.unwrap().remove(0);
 
     let refused = store.advance(asked.clone(), Step::Consent, at(1)).await.unwrap();
     let early = store.complete(asked.clone(), connect("s-1"), at(1)).await.unwrap();
@@ -220,12 +221,12 @@ pub(crate) async fn a_refused_step_changes_nothing(database: Database) {
     assert!(matches!(early, Advanced::Refused(_)), "nobody has consented");
     let read = store.interaction(&asked.id, at(1)).await.unwrap().unwrap();
     assert_eq!(read, asked);
-    assert!(store.credential(&user("ada"), "weather").await.unwrap().is_none());
+    assert!(store.credential(&user("user-1"), "weather").await.unwrap().is_none());
 }
 
 pub(crate) async fn an_impossible_row_is_an_error(database: Database) {
     let store = database.store().await;
-    let asked = store.ask(&[question("ada")], None, at(0)).await.unwrap().remove(0);
+    let asked = store.ask(&[question("user-1")], None, at(0)).await.unwrap().remove(0);
     assert_eq!(database.run("UPDATE interactions SET state = 'sung'").await, 1);
 
     let error = store.interaction(&asked.id, at(1)).await.unwrap_err();
@@ -236,7 +237,7 @@ pub(crate) async fn an_impossible_row_is_an_error(database: Database) {
 
 pub(crate) async fn a_claim_with_a_nul_is_kept(database: Database) {
     let store = database.store().await;
-    let new = NewInteraction { client_claim: Some("Host\0 1.0".to_owned()), ..question("ada") };
+    let new = NewInteraction { client_claim: Some("Host\0 1.0".to_owned()), ..question("user-1") };
 
     let asked = store.ask(&[new], None, at(0)).await.unwrap();
 

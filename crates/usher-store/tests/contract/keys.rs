@@ -26,7 +26,7 @@ pub(crate) async fn a_key_file_that_lacks_a_needed_key_is_refused(database: Data
     database.open(Arc::clone(&second)).await.unwrap().close().await;
 
     let store = database.store().await;
-    completed(&store, question("ada"), connect("s-1")).await;
+    completed(&store, question("user-1"), connect("s-1")).await;
     store.close().await;
 
     let error = database.open(second).await.unwrap_err();
@@ -38,13 +38,13 @@ pub(crate) async fn a_key_file_that_lacks_a_needed_key_is_refused(database: Data
 pub(crate) async fn an_older_key_still_opens_and_the_active_one_seals(database: Database) {
     let (second, both) = rotated(&database);
     let store = database.store().await;
-    completed(&store, question("ada"), connect("s-1")).await;
+    completed(&store, question("user-1"), connect("s-1")).await;
     store.close().await;
 
     let store = database.open(both).await.unwrap();
-    let ada = store.credential(&user("ada"), "weather").await.unwrap().unwrap();
-    assert_eq!(ada.secrets["api_key"].expose_secret(), "s-1");
-    let mut other = question("ada");
+    let owner = store.credential(&user("user-1"), "weather").await.unwrap().unwrap();
+    assert_eq!(owner.secrets["api_key"].expose_secret(), "s-1");
+    let mut other = question("user-1");
     other.principal.client = client("client-2");
     completed(&store, other, Completion::Allow).await;
     store.close().await;
@@ -52,8 +52,8 @@ pub(crate) async fn an_older_key_still_opens_and_the_active_one_seals(database: 
     // Allowing has sealed anew; the first key is no longer asked for by that record.
     assert_eq!(database.run("DELETE FROM key_ids WHERE id <> ''").await, 2);
     let store = database.open(second).await.unwrap();
-    let ada = store.credential(&user("ada"), "weather").await.unwrap().unwrap();
-    assert_eq!(ada.secrets["api_key"].expose_secret(), "s-1");
+    let owner = store.credential(&user("user-1"), "weather").await.unwrap().unwrap();
+    assert_eq!(owner.secrets["api_key"].expose_secret(), "s-1");
 }
 
 pub(crate) async fn a_session_whose_key_is_gone_is_unknown(database: Database) {
@@ -66,6 +66,6 @@ pub(crate) async fn a_session_whose_key_is_gone_is_unknown(database: Database) {
     let store = database.open(second).await.unwrap();
 
     assert!(store.session(&new.id, at(1)).await.unwrap().is_none());
-    let other = NewInteraction { provider: "maps".to_owned(), ..question("ada") };
+    let other = NewInteraction { provider: "maps".to_owned(), ..question("user-1") };
     completed(&store, other, connect("s-2")).await;
 }

@@ -14,15 +14,20 @@ mod keys;
 mod notice;
 mod prune;
 mod race;
+mod replicas;
 mod samples;
 mod secrecy;
 mod session;
 mod setup;
 mod store;
 
-/// Makes of each function two tests, `sqlite::…` and `postgres::…`.
+/// Makes of each function two tests, `sqlite::…` and `postgres::…`; of those in
+/// `only_postgres` one.
 macro_rules! contract {
-    ($($module:ident { $($test:ident,)* })*) => {
+    (
+        both { $($module:ident { $($test:ident,)* })* }
+        only_postgres { $($replicas:ident { $($replica_test:ident,)* })* }
+    ) => {
         mod sqlite {
             $(mod $module {
                 $(#[test]
@@ -39,98 +44,116 @@ macro_rules! contract {
                     crate::setup::on_postgres(crate::$module::$test);
                 })*
             })*
+            $(mod $replicas {
+                $(#[test]
+                #[ignore = "needs a PostgreSQL server, its URL in USHER_TEST_POSTGRES"]
+                fn $replica_test() {
+                    crate::setup::on_postgres(crate::$replicas::$replica_test);
+                })*
+            })*
         }
     };
 }
 
 contract! {
-    audit {
-        lines_come_back_newest_first_and_only_to_their_user,
-        a_line_of_a_newer_version_is_kept_and_shown_as_unknown,
+    both {
+        audit {
+            lines_come_back_newest_first_and_only_to_their_user,
+            a_line_of_a_newer_version_is_kept_and_shown_as_unknown,
+        }
+        browser {
+            a_link_signs_in_once,
+            a_link_that_expired_signs_nobody_in,
+            a_session_ends_when_idle,
+            a_session_ends_at_its_latest_however_it_is_used,
+            being_seen_is_written_once_a_minute,
+            signing_out_ends_the_session_and_is_audited,
+        }
+        credential {
+            what_is_connected_comes_back_to_its_user_alone,
+            connecting_again_replaces_the_secrets_and_keeps_the_approvals,
+            approvals_are_pairs_of_client_and_destination,
+            allowing_needs_a_stored_credential,
+            a_rejection_counts_only_for_the_version_that_was_used,
+            use_is_written_once_a_minute,
+            disconnecting_deletes_and_is_audited,
+            connections_are_listed_by_provider,
+            a_moved_row_does_not_open,
+            an_edited_envelope_does_not_open,
+            an_edited_question_stores_nothing,
+        }
+        events {
+            a_completion_is_told_after_it_can_be_read,
+            every_change_tells_those_who_listen,
+            asking_and_no_change_tell_nobody,
+        }
+        interaction {
+            a_question_that_is_open_is_not_asked_twice,
+            another_client_provider_or_destination_is_another_question,
+            asking_again_lengthens_and_never_shortens,
+            several_questions_come_back_in_their_order,
+            an_overdue_question_makes_way_for_a_new_one,
+            an_interaction_past_its_end_shows_as_expired,
+            a_user_sees_their_own_open_interactions_newest_first,
+            many_interactions_are_read_at_once,
+            an_interaction_goes_from_asked_to_completed,
+            an_expired_interaction_does_not_complete,
+            a_failed_interaction_can_be_started_again,
+            starting_again_makes_no_second_open_question,
+            a_refused_step_changes_nothing,
+            an_impossible_row_is_an_error,
+            a_claim_with_a_nul_is_kept,
+        }
+        keys {
+            a_key_file_that_lacks_a_needed_key_is_refused,
+            an_older_key_still_opens_and_the_active_one_seals,
+            a_session_whose_key_is_gone_is_unknown,
+        }
+        notice {
+            a_notice_is_due_once_its_interaction_is_completed,
+            each_session_that_asked_is_owed_a_notice,
+            a_session_that_ended_is_owed_nothing,
+        }
+        prune {
+            what_is_overdue_expires_and_what_is_old_goes,
+            pruning_goes_on_until_nothing_is_left,
+            pruning_leaves_what_is_alive,
+        }
+        race {
+            of_two_submissions_one_is_done,
+            of_two_completions_one_stores,
+            of_two_uses_of_a_link_one_signs_in,
+            of_two_claims_of_a_notice_one_is_true,
+            asking_at_once_makes_one_question,
+            two_clients_completing_at_once_both_get_their_approval,
+            askers_of_several_do_not_wait_for_each_other,
+            asking_and_pruning_do_not_wait_for_each_other,
+            restarting_and_asking_leave_one_open_question,
+        }
+        secrecy {
+            no_secret_lies_in_the_database,
+            no_debug_text_shows_a_secret,
+        }
+        session {
+            a_session_comes_back_whole,
+            an_ended_session_is_unknown,
+            extending_never_shortens_and_revives_nothing,
+            a_deleted_session_is_unknown_and_told,
+            a_session_moved_to_another_principal_does_not_open,
+        }
+        store {
+            the_instance_is_made_once_and_kept,
+            a_newer_schema_is_refused,
+            a_closed_store_says_that_it_is_unavailable,
+            a_store_opens_again_with_what_it_held,
+        }
     }
-    browser {
-        a_link_signs_in_once,
-        a_link_that_expired_signs_nobody_in,
-        a_session_ends_when_idle,
-        a_session_ends_at_its_latest_however_it_is_used,
-        being_seen_is_written_once_a_minute,
-        signing_out_ends_the_session_and_is_audited,
-    }
-    credential {
-        what_is_connected_comes_back_to_its_user_alone,
-        connecting_again_replaces_the_secrets_and_keeps_the_approvals,
-        approvals_are_pairs_of_client_and_destination,
-        allowing_needs_a_stored_credential,
-        a_rejection_counts_only_for_the_version_that_was_used,
-        use_is_written_once_a_minute,
-        disconnecting_deletes_and_is_audited,
-        connections_are_listed_by_provider,
-        a_moved_row_does_not_open,
-        an_edited_envelope_does_not_open,
-    }
-    events {
-        a_completion_is_told_after_it_can_be_read,
-        every_change_tells_those_who_listen,
-        asking_and_no_change_tell_nobody,
-    }
-    interaction {
-        a_question_that_is_open_is_not_asked_twice,
-        another_client_provider_or_destination_is_another_question,
-        asking_again_lengthens_and_never_shortens,
-        several_questions_come_back_in_their_order,
-        an_overdue_question_makes_way_for_a_new_one,
-        an_interaction_past_its_end_shows_as_expired,
-        a_user_sees_their_own_open_interactions_newest_first,
-        many_interactions_are_read_at_once,
-        an_interaction_goes_from_asked_to_completed,
-        an_expired_interaction_does_not_complete,
-        a_failed_interaction_can_be_started_again,
-        starting_again_makes_no_second_open_question,
-        a_refused_step_changes_nothing,
-        an_impossible_row_is_an_error,
-        a_claim_with_a_nul_is_kept,
-    }
-    keys {
-        a_key_file_that_lacks_a_needed_key_is_refused,
-        an_older_key_still_opens_and_the_active_one_seals,
-        a_session_whose_key_is_gone_is_unknown,
-    }
-    notice {
-        a_notice_is_due_once_its_interaction_is_completed,
-        each_session_that_asked_is_owed_a_notice,
-        a_session_that_ended_is_owed_nothing,
-    }
-    prune {
-        what_is_overdue_expires_and_what_is_old_goes,
-        pruning_goes_on_until_nothing_is_left,
-        pruning_leaves_what_is_alive,
-    }
-    race {
-        of_two_submissions_one_is_done,
-        of_two_completions_one_stores,
-        of_two_uses_of_a_link_one_signs_in,
-        of_two_claims_of_a_notice_one_is_true,
-        asking_at_once_makes_one_question,
-        two_clients_completing_at_once_both_get_their_approval,
-        askers_of_several_do_not_wait_for_each_other,
-        asking_and_pruning_do_not_wait_for_each_other,
-        restarting_and_asking_leave_one_open_question,
-    }
-    secrecy {
-        no_secret_lies_in_the_database,
-        no_debug_text_shows_a_secret,
-    }
-    session {
-        a_session_comes_back_whole,
-        an_ended_session_is_unknown,
-        extending_never_shortens_and_revives_nothing,
-        a_deleted_session_is_unknown_and_told,
-        a_session_moved_to_another_principal_does_not_open,
-    }
-    store {
-        the_instance_is_made_once_and_kept,
-        a_newer_schema_is_refused,
-        a_closed_store_says_that_it_is_unavailable,
-        a_store_opens_again_with_what_it_held,
+    only_postgres {
+        replicas {
+            another_replica_hears_of_a_change,
+            a_lost_event_connection_is_told_and_made_again,
+            replicas_that_start_together_agree,
+            a_plan_made_while_tables_were_small_keeps_to_its_index,
+        }
     }
 }

@@ -17,13 +17,13 @@ async fn complete(store: &Store, asked: usher_store::Interaction) {
 pub(crate) async fn a_notice_is_due_once_its_interaction_is_completed(database: Database) {
     let store = database.store().await;
     let session = key();
-    let asked = store.ask(&[question("ada")], Some(&session), at(0)).await.unwrap().remove(0);
+    let asked = store.ask(&[question("user-1")], Some(&session), at(0)).await.unwrap().remove(0);
     let id = asked.id.clone();
     assert!(store.due_notices(&session).await.unwrap().is_empty());
 
     complete(&store, asked).await;
 
-    assert_eq!(store.due_notices(&session).await.unwrap(), [id.clone()]);
+    assert_eq!(store.due_notices(&session).await.unwrap(), std::slice::from_ref(&id));
     assert!(!store.claim_notice(&id, &key()).await.unwrap(), "another session was not asked");
     assert!(store.claim_notice(&id, &session).await.unwrap());
     assert!(!store.claim_notice(&id, &session).await.unwrap());
@@ -36,7 +36,7 @@ pub(crate) async fn each_session_that_asked_is_owed_a_notice(database: Database)
     let (one, two) = (key(), key());
     let mut asked = Vec::new();
     for session in [Some(&one), Some(&two), Some(&one), None] {
-        asked = store.ask(&[question("ada")], session, at(0)).await.unwrap();
+        asked = store.ask(&[question("user-1")], session, at(0)).await.unwrap();
     }
     let id = asked[0].id.clone();
 
@@ -56,7 +56,7 @@ pub(crate) async fn a_session_that_ended_is_owed_nothing(database: Database) {
     let new = session();
     let key = new.id.key();
     store.create_session(new, at(0)).await.unwrap();
-    let asked = store.ask(&[question("ada")], Some(&key), at(0)).await.unwrap().remove(0);
+    let asked = store.ask(&[question("user-1")], Some(&key), at(0)).await.unwrap().remove(0);
 
     store.delete_session(&key).await.unwrap();
 

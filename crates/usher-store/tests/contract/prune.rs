@@ -11,14 +11,14 @@ pub(crate) async fn what_is_overdue_expires_and_what_is_old_goes(database: Datab
     let new_session = session();
     let key = new_session.id.key();
     store.create_session(new_session, at(0)).await.unwrap();
-    let open = store.ask(&[question("ada")], Some(&key), at(0)).await.unwrap().remove(0);
-    let failing = consented(&store, question("ben")).await;
+    let open = store.ask(&[question("user-1")], Some(&key), at(0)).await.unwrap().remove(0);
+    let failing = consented(&store, question("user-2")).await;
     let step = Step::Fail(FailureReason::ProviderRefused);
     let failed = done(store.advance(failing, step, at(3)).await.unwrap());
-    let completed = completed(&store, question("cyn"), connect("s-1")).await;
-    store.create_login_link(&random_token(), &user("ada"), at(600), at(0)).await.unwrap();
+    let completed = completed(&store, question("user-3"), connect("s-1")).await;
+    store.create_login_link(&random_token(), &user("user-1"), at(600), at(0)).await.unwrap();
     let link = random_token();
-    store.create_login_link(&link, &user("ada"), at(600), at(0)).await.unwrap();
+    store.create_login_link(&link, &user("user-1"), at(600), at(0)).await.unwrap();
     store.use_login_link(&link, &random_token(), at(80 * DAY), at(1)).await.unwrap();
     let mut events = store.events();
 
@@ -46,19 +46,20 @@ pub(crate) async fn what_is_overdue_expires_and_what_is_old_goes(database: Datab
     let pruned = store.prune(at(31 * DAY)).await.unwrap();
     assert_eq!(pruned, Pruned { interactions_deleted: 3, browser_sessions: 1, ..Pruned::default() });
     assert!(store.interaction(&open.id, at(0)).await.unwrap().is_none());
-    assert!(store.credential(&user("cyn"), "weather").await.unwrap().is_some());
+    assert!(store.credential(&user("user-3"), "weather").await.unwrap().is_some());
 
-    let lines = store.audit_of(&user("ada"), 100).await.unwrap().len();
+    let lines = store.audit_of(&user("user-1"), 100).await.unwrap().len();
     assert!(lines > 0);
     let pruned = store.prune(at(401 * DAY)).await.unwrap();
     assert!(pruned.audit > 0);
-    assert!(store.audit_of(&user("ada"), 100).await.unwrap().is_empty());
+    assert!(store.audit_of(&user("user-1"), 100).await.unwrap().is_empty());
 }
 
 pub(crate) async fn pruning_goes_on_until_nothing_is_left(database: Database) {
     let store = database.store().await;
-    let many: Vec<_> =
-        (0..1201).map(|number| NewInteraction { provider: format!("provider-{number}"), ..question("ada") }).collect();
+    let many: Vec<_> = (0..1201)
+        .map(|number| NewInteraction { provider: format!("provider-{number}"), ..question("user-1") })
+        .collect();
     store.ask(&many, None, at(0)).await.unwrap();
 
     assert_eq!(store.prune(at(HOUR)).await.unwrap().interactions_expired, 1201);
@@ -72,18 +73,18 @@ pub(crate) async fn pruning_leaves_what_is_alive(database: Database) {
     let new_session = session();
     let (session_id, key) = (new_session.id.clone(), new_session.id.key());
     store.create_session(new_session, at(0)).await.unwrap();
-    store.ask(&[question("ada")], Some(&key), at(0)).await.unwrap();
+    store.ask(&[question("user-1")], Some(&key), at(0)).await.unwrap();
     let (link, unused, browser) = (random_token(), random_token(), random_token());
-    store.create_login_link(&link, &user("ada"), at(600), at(0)).await.unwrap();
-    store.create_login_link(&unused, &user("ada"), at(600), at(0)).await.unwrap();
+    store.create_login_link(&link, &user("user-1"), at(600), at(0)).await.unwrap();
+    store.create_login_link(&unused, &user("user-1"), at(600), at(0)).await.unwrap();
     store.use_login_link(&link, &browser, at(DAY), at(1)).await.unwrap();
     store.audit(AuditEntry::new(AuditAction::TokenRefused, Outcome::Refused), at(0)).await.unwrap();
 
     assert_eq!(store.prune(at(599)).await.unwrap(), Pruned::default());
 
-    assert_eq!(store.waiting_interactions(&user("ada"), at(599)).await.unwrap().len(), 1);
+    assert_eq!(store.waiting_interactions(&user("user-1"), at(599)).await.unwrap().len(), 1);
     assert!(store.session(&session_id, at(599)).await.unwrap().is_some());
     assert!(store.browser_session(&browser, at(599)).await.unwrap().is_some());
     let used = store.use_login_link(&unused, &random_token(), at(DAY), at(599)).await.unwrap();
-    assert_eq!(used, Some(user("ada")));
+    assert_eq!(used, Some(user("user-1")));
 }

@@ -49,7 +49,7 @@ where
 /// R-MRTR-03: an answer counts once.
 pub(crate) async fn of_two_submissions_one_is_done(database: Database) {
     let store = database.store().await;
-    let asked = store.ask(&[question("ada")], None, at(0)).await.unwrap().remove(0);
+    let asked = store.ask(&[question("user-1")], None, at(0)).await.unwrap().remove(0);
 
     let results = rivals(&database, |number, store| {
         let asked = asked.clone();
@@ -69,13 +69,13 @@ pub(crate) async fn of_two_submissions_one_is_done(database: Database) {
     assert_eq!(winners.len(), 1);
     let read = store.interaction(&asked.id, at(2)).await.unwrap().unwrap();
     assert_eq!(read, *winners[0]);
-    assert_eq!(store.audit_of(&user("ada"), 100).await.unwrap().len(), 2);
+    assert_eq!(store.audit_of(&user("user-1"), 100).await.unwrap().len(), 2);
 }
 
 /// R-MRTR-03: a form that was submitted twice stores one credential.
 pub(crate) async fn of_two_completions_one_stores(database: Database) {
     let store = database.store().await;
-    let interaction = consented(&store, question("ada")).await;
+    let interaction = consented(&store, question("user-1")).await;
 
     let results = rivals(&database, |number, store| {
         let interaction = interaction.clone();
@@ -87,14 +87,14 @@ pub(crate) async fn of_two_completions_one_stores(database: Database) {
     let done = results.iter().filter(|result| matches!(result, Advanced::Done(_))).count();
     let lost = results.iter().filter(|result| matches!(result, Advanced::Lost)).count();
     assert_eq!((done, lost), (1, RIVALS - 1));
-    let credential = store.credential(&user("ada"), "weather").await.unwrap().unwrap();
+    let credential = store.credential(&user("user-1"), "weather").await.unwrap().unwrap();
     assert_eq!(credential.version, 1);
 }
 
 pub(crate) async fn of_two_uses_of_a_link_one_signs_in(database: Database) {
     let store = database.store().await;
     let link = random_token();
-    store.create_login_link(&link, &user("ada"), at(600), at(0)).await.unwrap();
+    store.create_login_link(&link, &user("user-1"), at(600), at(0)).await.unwrap();
 
     let results = rivals(&database, |_, store| {
         let (link, session) = (link.clone(), random_token());
@@ -114,7 +114,7 @@ pub(crate) async fn of_two_uses_of_a_link_one_signs_in(database: Database) {
 pub(crate) async fn of_two_claims_of_a_notice_one_is_true(database: Database) {
     let store = database.store().await;
     let key = SessionId::new(&SystemRandom).key();
-    let asked = store.ask(&[question("ada")], Some(&key), at(0)).await.unwrap().remove(0);
+    let asked = store.ask(&[question("user-1")], Some(&key), at(0)).await.unwrap().remove(0);
     let id = asked.id.clone();
     let consented = consent(&store, asked).await;
     done(store.complete(consented, connect("s-1"), at(3)).await.unwrap());
@@ -129,17 +129,15 @@ pub(crate) async fn of_two_claims_of_a_notice_one_is_true(database: Database) {
 }
 
 pub(crate) async fn asking_at_once_makes_one_question(database: Database) {
-    let results =
-        rivals(
-            &database,
-            |_, store| async move { store.ask(&[question("ada")], None, at(0)).await.unwrap().remove(0).id },
-        )
-        .await;
+    let results = rivals(&database, |_, store| async move {
+        store.ask(&[question("user-1")], None, at(0)).await.unwrap().remove(0).id
+    })
+    .await;
 
     let ids: HashSet<_> = results.into_iter().collect();
     assert_eq!(ids.len(), 1);
     let store = database.store().await;
-    assert_eq!(store.audit_of(&user("ada"), 100).await.unwrap().len(), 1);
+    assert_eq!(store.audit_of(&user("user-1"), 100).await.unwrap().len(), 1);
 }
 
 /// R-OAUTH-04: no approval is lost, whether the record exists or not.
@@ -147,7 +145,7 @@ pub(crate) async fn two_clients_completing_at_once_both_get_their_approval(datab
     let store = database.store().await;
     for (provider, stored) in [("weather", false), ("maps", true)] {
         let question_of = |client_id: String| {
-            let mut new = NewInteraction { provider: provider.to_owned(), ..question("ada") };
+            let mut new = NewInteraction { provider: provider.to_owned(), ..question("user-1") };
             new.principal.client = client(&client_id);
             new
         };
@@ -161,16 +159,13 @@ pub(crate) async fn two_clients_completing_at_once_both_get_their_approval(datab
 
         let results = rivals(&database, |number, store| {
             let interaction = ready[number].clone();
-            let with = match stored {
-                true => Completion::Allow,
-                false => connect("s-1"),
-            };
+            let with = if stored { Completion::Allow } else { connect("s-1") };
             async move { store.complete(interaction, with, at(3)).await.unwrap() }
         })
         .await;
 
         assert!(results.iter().all(|result| matches!(result, Advanced::Done(_))), "{results:?}");
-        let credential = store.credential(&user("ada"), provider).await.unwrap().unwrap();
+        let credential = store.credential(&user("user-1"), provider).await.unwrap().unwrap();
         for number in 0..RIVALS {
             let id = client(&format!("client-{number}"));
             assert!(credential.allows(&id, &destination("forecast")), "{provider} {number}");
@@ -181,7 +176,7 @@ pub(crate) async fn two_clients_completing_at_once_both_get_their_approval(datab
 pub(crate) async fn askers_of_several_do_not_wait_for_each_other(database: Database) {
     let results = rivals(&database, |number, store| async move {
         let mut new: Vec<_> = (0..30)
-            .map(|provider| NewInteraction { provider: format!("provider-{provider}"), ..question("ada") })
+            .map(|provider| NewInteraction { provider: format!("provider-{provider}"), ..question("user-1") })
             .collect();
         if number % 2 == 0 {
             new.reverse();
@@ -197,7 +192,11 @@ pub(crate) async fn asking_and_pruning_do_not_wait_for_each_other(database: Data
     let store = database.store().await;
     let new = |expires_at| -> Vec<_> {
         (0..200)
-            .map(|provider| NewInteraction { provider: format!("provider-{provider}"), expires_at, ..question("ada") })
+            .map(|provider| NewInteraction {
+                provider: format!("provider-{provider}"),
+                expires_at,
+                ..question("user-1")
+            })
             .collect()
     };
     store.ask(&new(at(10)), None, at(0)).await.unwrap();
@@ -214,12 +213,12 @@ pub(crate) async fn asking_and_pruning_do_not_wait_for_each_other(database: Data
     })
     .await;
 
-    assert_eq!(store.waiting_interactions(&user("ada"), at(21)).await.unwrap().len(), 200);
+    assert_eq!(store.waiting_interactions(&user("user-1"), at(21)).await.unwrap().len(), 200);
 }
 
 pub(crate) async fn restarting_and_asking_leave_one_open_question(database: Database) {
     let store = database.store().await;
-    let interaction = consented(&store, question("ada")).await;
+    let interaction = consented(&store, question("user-1")).await;
     let step = Step::Fail(FailureReason::ProviderUnreachable);
     let failed = done(store.advance(interaction, step, at(3)).await.unwrap());
 
@@ -229,11 +228,11 @@ pub(crate) async fn restarting_and_asking_leave_one_open_question(database: Data
             if number % 2 == 0 {
                 let _ = store.advance(failed, Step::Restart, at(4)).await.unwrap();
             } else {
-                store.ask(&[question("ada")], None, at(4)).await.unwrap();
+                store.ask(&[question("user-1")], None, at(4)).await.unwrap();
             }
         }
     })
     .await;
 
-    assert_eq!(store.waiting_interactions(&user("ada"), at(5)).await.unwrap().len(), 1);
+    assert_eq!(store.waiting_interactions(&user("user-1"), at(5)).await.unwrap().len(), 1);
 }

@@ -35,14 +35,14 @@ async fn plant(store: &Store) -> Vec<String> {
     let first = "first-secret-of-the-credential".to_owned();
     let second = "second-secret-of-the-credential".to_owned();
     let upstream = "upstream-session-secret".to_owned();
-    completed(store, question("ada"), connect(&first)).await;
-    completed(store, question("ada"), connect(&second)).await;
-    let mut other = question("ada");
+    completed(store, question("user-1"), connect(&first)).await;
+    completed(store, question("user-1"), connect(&second)).await;
+    let mut other = question("user-1");
     other.principal.client = client("client-2");
     completed(store, other, Completion::Allow).await;
     let (link, unused, browser) = (random_token(), random_token(), random_token());
-    store.create_login_link(&link, &user("ada"), at(600), at(0)).await.unwrap();
-    store.create_login_link(&unused, &user("ada"), at(600), at(0)).await.unwrap();
+    store.create_login_link(&link, &user("user-1"), at(600), at(0)).await.unwrap();
+    store.create_login_link(&unused, &user("user-1"), at(600), at(0)).await.unwrap();
     store.use_login_link(&link, &browser, at(DAY), at(1)).await.unwrap();
     let new = session();
     assert_eq!(new.upstream_session.as_ref(), Some(&upstream));
@@ -97,8 +97,8 @@ fn hex(bytes: &[u8]) -> String {
 /// R-SEC-03: nothing that is logged by its `Debug` shows a secret.
 pub(crate) async fn no_debug_text_shows_a_secret(database: Database) {
     let store = database.store().await;
-    completed(&store, question("ada"), connect("s-shown-nowhere")).await;
-    let credential = store.credential(&user("ada"), "weather").await.unwrap().unwrap();
+    completed(&store, question("user-1"), connect("s-shown-nowhere")).await;
+    let credential = store.credential(&user("user-1"), "weather").await.unwrap().unwrap();
     let new = session();
     store.create_session(new.clone(), at(0)).await.unwrap();
     let found = store.session(&new.id, at(1)).await.unwrap().unwrap();

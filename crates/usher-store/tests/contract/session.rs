@@ -15,7 +15,7 @@ pub(crate) async fn a_session_comes_back_whole(database: Database) {
     assert_eq!(found.key, new.id.key());
     assert_eq!(found.upstream, new.upstream);
     assert_eq!(found.upstream_session, new.upstream_session);
-    assert_eq!(found.principal, principal("ada"));
+    assert_eq!(found.principal, principal("user-1"));
     assert_eq!(found.revision, new.revision);
     assert!(found.capabilities.modes(found.revision).supports(Mode::Url));
     assert_eq!(found.capabilities.as_str(), new.capabilities);
@@ -75,7 +75,7 @@ pub(crate) async fn a_deleted_session_is_unknown_and_told(database: Database) {
 /// R-ID-01: whoever can write to the database cannot give a session to another principal.
 pub(crate) async fn a_session_moved_to_another_principal_does_not_open(database: Database) {
     let store = database.store().await;
-    for change in ["subject = 'ben'", "client = 'client-2'", "upstream = 'almanac'"] {
+    for change in ["subject = 'user-2'", "client = 'client-2'", "upstream = 'almanac'"] {
         let new = session();
         store.create_session(new.clone(), at(0)).await.unwrap();
         let key = new.id.key();

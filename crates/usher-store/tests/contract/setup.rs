@@ -59,9 +59,10 @@ where
     };
     let outcome = run(test(database));
     std::fs::remove_dir_all(directory).unwrap();
-    outcome.unwrap();
+    pass_on(outcome);
 }
 
+#[allow(clippy::disallowed_methods, reason = "a test has no main to be told by")]
 pub(crate) fn on_postgres<F, T>(test: F)
 where
     F: FnOnce(Database) -> T,
@@ -82,13 +83,20 @@ where
     let outcome = run(test(database));
     administer(&server, format!("DROP DATABASE {name} WITH (FORCE)"));
     std::fs::remove_dir_all(directory).unwrap();
-    outcome.unwrap();
+    pass_on(outcome);
 }
 
 /// The runtime is gone when this returns, and with it all connections.
 fn run(test: impl Future<Output = ()> + Send + 'static) -> Result<(), tokio::task::JoinError> {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async { tokio::spawn(test).await })
+}
+
+/// The test's own panic, not one about it.
+fn pass_on(outcome: Result<(), tokio::task::JoinError>) {
+    if let Err(error) = outcome {
+        std::panic::resume_unwind(error.into_panic());
+    }
 }
 
 fn administer(server: &str, sql: String) {

@@ -41,8 +41,8 @@ pub(crate) async fn a_closed_store_says_that_it_is_unavailable(database: Databas
 
     for error in [
         store.ping().await.unwrap_err(),
-        store.ask(&[question("ada")], None, at(0)).await.unwrap_err(),
-        store.credential(&user("ada"), "weather").await.unwrap_err(),
+        store.ask(&[question("user-1")], None, at(0)).await.unwrap_err(),
+        store.credential(&user("user-1"), "weather").await.unwrap_err(),
     ] {
         assert!(matches!(error, StoreError::Unavailable(_)), "{error}");
     }
@@ -51,7 +51,7 @@ pub(crate) async fn a_closed_store_says_that_it_is_unavailable(database: Databas
 
 pub(crate) async fn a_store_opens_again_with_what_it_held(database: Database) {
     let store = database.store().await;
-    let interaction = completed(&store, question("ada"), connect("s-1")).await;
+    let interaction = completed(&store, question("user-1"), connect("s-1")).await;
     // Not closed: as after a kill, what was reported as done is there.
     drop(store);
 
@@ -59,5 +59,5 @@ pub(crate) async fn a_store_opens_again_with_what_it_held(database: Database) {
 
     let read = store.interaction(&interaction.id, at(4)).await.unwrap().unwrap();
     assert_eq!(read, interaction);
-    assert!(store.credential(&user("ada"), "weather").await.unwrap().is_some());
+    assert!(store.credential(&user("user-1"), "weather").await.unwrap().is_some());
 }

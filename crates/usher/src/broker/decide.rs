@@ -6,7 +6,7 @@ use elicit::Principal;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use usher_store::{
-    AskReason, Credential, CredentialStatus, DeclinedBy, Interaction, InteractionId, InteractionState, NewInteraction,
+    Advanced, AskReason, Credential, CredentialStatus, DeclinedBy, Interaction, InteractionId, InteractionState, NewInteraction,
     SessionKey, Step, StoreError,
 };
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// How long a person has for one visit.
-pub const INTERACTION_LIVES: Duration = Duration::from_secs(15 * 60);
+pub const INTERACTION_LIVES: Duration = Duration::from_mins(15);
 
 /// What is to be done with a call.
 #[derive(Debug)]
@@ -93,15 +93,26 @@ impl Broker {
             let credential = self.credentials.of(&call.principal.user, &need.provider).await?;
             match (lacks(call.principal, call.upstream, credential.as_deref()), credential) {
                 (None, Some(credential)) => injection.add(need, &credential)?,
+                // A provider stands at most once among an upstream's needs.
                 (Some(reason), _) if call.requires(need) => {
-                    if !missing.iter().any(|other: &Missing| other.provider == need.provider) {
-                        missing.push(Missing { provider: need.provider.clone(), reason });
-                    }
+                    missing.push(Missing { provider: need.provider.clone(), reason });
                 }
                 _ => {}
             }
         }
         Ok(if missing.is_empty() { Decision::Go(injection) } else { Decision::Ask(missing) })
+    }
+
+    /// What of all that an upstream needs is missing, whatever the call.
+    pub async fn lacking(&self, principal: &Principal, upstream: &Upstream) -> Result<Vec<Missing>, StoreError> {
+        let mut missing = Vec::new();
+        for need in &upstream.needs {
+            let credential = self.credentials.of(&principal.user, &need.provider).await?;
+            if let Some(reason) = lacks(principal, upstream, credential.as_deref()) {
+                missing.push(Missing { provider: need.provider.clone(), reason });
+            }
+        }
+        Ok(missing)
     }
 
     /// Puts questions into the store, one for each missing credential. An open question of the same principal about the
@@ -114,14 +125,15 @@ impl Broker {
         missing: &[Missing],
         notify: Option<&SessionKey>,
     ) -> Result<Vec<Interaction>, Refusal> {
-        if let Some(declined) = missing.iter().find(|one| self.limits.rests(principal, &upstream.name, &one.provider)) {
+        let now = self.clock.now();
+        let rests = |one: &&Missing| self.limits.rests(principal, &upstream.name, &one.provider, now);
+        if let Some(declined) = missing.iter().find(rests) {
             return Err(Refusal::Declined { provider: declined.provider.clone() });
         }
         self.limits.count(principal, &upstream.name).map_err(|refused| {
             tracing::warn!(client = %principal.client, upstream = upstream.name, "question refused: too many");
             Refusal::TooMany { retry_after: refused.retry_after }
         })?;
-        let now = self.clock.now();
         let expires_at = now + INTERACTION_LIVES;
         let new: Vec<NewInteraction> = missing
             .iter()
@@ -186,9 +198,13 @@ impl Broker {
     pub async fn declined_by_client(&self, id: &InteractionId) -> Result<(), StoreError> {
         let now = self.clock.now();
         let Some(interaction) = self.store.interaction(id, now).await? else { return Ok(()) };
-        self.limits.note_decline(&interaction.principal, &interaction.destination.upstream, &interaction.provider);
+        self.limits.note_decline(&interaction.principal, &interaction.destination.upstream, &interaction.provider, now);
         if interaction.state.is_open() {
-            self.store.advance(interaction, Step::Decline { by: DeclinedBy::Client }, now).await?;
+            match self.store.advance(interaction, Step::Decline { by: DeclinedBy::Client }, now).await? {
+                Advanced::Done(_) => {}
+                // The page was faster: what the person did there counts.
+                Advanced::Lost | Advanced::Refused(_) => tracing::info!(interaction = %id, "a decline came too late"),
+            }
         }
         Ok(())
     }

@@ -5,16 +5,17 @@ use std::{num::NonZeroU32, time::Duration};
 
 use elicit::{ClientId, Principal, UserId};
 use governor::{DefaultKeyedRateLimiter, Quota, clock::Clock as _, clock::DefaultClock};
+use jiff::Timestamp;
 use moka::sync::Cache;
 
 /// Questions a minute for one user, over all clients and upstreams.
-pub const PER_USER: u32 = 60;
+pub(super) const PER_USER: u32 = 60;
 /// Questions a minute for one client of one user.
-pub const PER_CLIENT: u32 = 30;
+pub(super) const PER_CLIENT: u32 = 30;
 /// Questions a minute that one upstream may cause, over all users.
-pub const PER_UPSTREAM: u32 = 600;
+pub(super) const PER_UPSTREAM: u32 = 600;
 /// How long a declined question is not asked again.
-pub const DECLINE_RESTS: Duration = Duration::from_secs(120);
+pub(super) const DECLINE_RESTS: Duration = Duration::from_mins(2);
 
 /// The most declined questions remembered.
 const DECLINES_AT_MOST: u64 = 100_000;
@@ -31,7 +32,8 @@ pub struct Limits {
     users: DefaultKeyedRateLimiter<UserId>,
     clients: DefaultKeyedRateLimiter<(UserId, ClientId)>,
     upstreams: DefaultKeyedRateLimiter<String>,
-    declined: Cache<(Principal, String, String), ()>,
+    /// Until when a declined question rests. The cache forgets by its own clock as well, so that it stays small.
+    declined: Cache<(Principal, String, String), Timestamp>,
 }
 
 impl Default for Limits {
@@ -62,13 +64,13 @@ impl Limits {
     }
 
     /// Notes that a person declined.
-    pub fn note_decline(&self, principal: &Principal, upstream: &str, provider: &str) {
-        self.declined.insert((principal.clone(), upstream.to_owned(), provider.to_owned()), ());
+    pub fn note_decline(&self, principal: &Principal, upstream: &str, provider: &str, now: Timestamp) {
+        self.declined.insert((principal.clone(), upstream.to_owned(), provider.to_owned()), now + DECLINE_RESTS);
     }
 
     /// Whether a person declined this question a moment ago.
-    pub fn rests(&self, principal: &Principal, upstream: &str, provider: &str) -> bool {
-        self.declined.contains_key(&(principal.clone(), upstream.to_owned(), provider.to_owned()))
+    pub fn rests(&self, principal: &Principal, upstream: &str, provider: &str, now: Timestamp) -> bool {
+        self.declined.get(&(principal.clone(), upstream.to_owned(), provider.to_owned())).is_some_and(|until| now < until)
     }
 
     /// Drops counts that are full again. Called now and then, so that memory does not grow with users.
@@ -113,11 +115,13 @@ mod tests {
     fn a_decline_rests_for_that_question_alone() {
         let limits = Limits::default();
         let alice = principal("alice", "one");
-        limits.note_decline(&alice, "weather", "key");
-        assert!(limits.rests(&alice, "weather", "key"));
-        assert!(!limits.rests(&alice, "weather", "other"));
-        assert!(!limits.rests(&alice, "other", "key"));
-        assert!(!limits.rests(&principal("bob", "one"), "weather", "key"));
-        assert!(!limits.rests(&principal("alice", "two"), "weather", "key"));
+        let now = Timestamp::from_second(1_800_000_000).unwrap();
+        limits.note_decline(&alice, "weather", "key", now);
+        assert!(limits.rests(&alice, "weather", "key", now));
+        assert!(!limits.rests(&alice, "weather", "key", now + DECLINE_RESTS));
+        assert!(!limits.rests(&alice, "weather", "other", now));
+        assert!(!limits.rests(&alice, "other", "key", now));
+        assert!(!limits.rests(&principal("bob", "one"), "weather", "key", now));
+        assert!(!limits.rests(&principal("alice", "two"), "weather", "key", now));
     }
 }

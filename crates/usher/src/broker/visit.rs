@@ -145,7 +145,8 @@ impl Broker {
         fields: BTreeMap<String, SecretString>,
     ) -> Result<Submitted, VisitError> {
         let visit = self.open(id, user).await?;
-        let read = read(visit.provider.fields(), &fields).and_then(|secrets| fits(&visit.upstream, &visit.provider, secrets));
+        let read =
+            read(visit.provider.fields(), &fields).and_then(|secrets| fits(&visit.upstream, &visit.provider, secrets));
         let secrets = match read {
             Ok(secrets) => secrets,
             Err(faults) => return Ok(Submitted::Wrong(Box::new(visit), faults)),
@@ -181,7 +182,7 @@ impl Broker {
             let step = Step::Decline { by: DeclinedBy::Page };
             if let Advanced::Done(interaction) = self.store.advance(interaction, step, self.clock.now()).await? {
                 let Interaction { principal, destination, provider, .. } = &interaction;
-                self.limits.note_decline(principal, &destination.upstream, provider);
+                self.limits.note_decline(principal, &destination.upstream, provider, self.clock.now());
                 return Ok(interaction);
             }
         }
@@ -241,7 +242,11 @@ impl Broker {
         Err(VisitError::Busy)
     }
 
-    async fn complete(&self, mut visit: Visit, completion: &(dyn Fn() -> Completion + Sync)) -> Result<Submitted, VisitError> {
+    async fn complete(
+        &self,
+        mut visit: Visit,
+        completion: &(dyn Fn() -> Completion + Sync),
+    ) -> Result<Submitted, VisitError> {
         for _ in 0..ATTEMPTS {
             let Interaction { id, principal, .. } = visit.interaction.clone();
             match self.store.complete(visit.interaction, completion(), self.clock.now()).await? {
@@ -278,7 +283,10 @@ fn purpose(interaction: &Interaction, provider: &Provider, stored: Option<&Crede
 }
 
 /// Takes what was typed: only fields that were asked for, without the spaces that copying leaves around a key.
-fn read(fields: &[Field], typed: &BTreeMap<String, SecretString>) -> Result<BTreeMap<String, SecretString>, Vec<Fault>> {
+fn read(
+    fields: &[Field],
+    typed: &BTreeMap<String, SecretString>,
+) -> Result<BTreeMap<String, SecretString>, Vec<Fault>> {
     let mut faults = Vec::new();
     if typed.keys().any(|name| !fields.iter().any(|field| field.name == *name)) {
         faults.push(Fault::Unknown);
@@ -315,7 +323,8 @@ fn fits(
             Ok(_) => {}
             Err(TemplateError::MissingField(field)) => faults.push(Fault::Missing(field)),
             Err(_) => {
-                let unsendable = |field: &&str| secrets.get(*field).is_some_and(|value| !value.expose_secret().is_ascii());
+                let unsendable =
+                    |field: &&str| secrets.get(*field).is_some_and(|value| !value.expose_secret().is_ascii());
                 faults.extend(template.fields().filter(unsendable).map(|field| Fault::Characters(field.to_owned())));
             }
         }

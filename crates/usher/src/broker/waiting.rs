@@ -65,7 +65,7 @@ impl Waiter {
             return;
         }
         // The sender lives as long as a receiver does; without one there is nothing to wait for but the caller's deadline.
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 

@@ -30,6 +30,9 @@ pub(super) fn is_field_name(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
+/// Names of inputs that the page has of its own.
+const RESERVED: [&str; 3] = ["action", "csrf", "lang"];
+
 /// Reads the fields of a provider.
 pub(super) fn read_all(node: &Node<'_>) -> Vec<Field> {
     if node.is_empty_array() {
@@ -66,6 +69,10 @@ fn name<'r>(table: &Table<'r>, before: &[Field]) -> Option<&'r str> {
             format!("{name:?} is no field name"),
             "start with a lower-case letter, then lower-case letters, digits and _",
         );
+        return None;
+    }
+    if RESERVED.contains(&name) {
+        node.fault(format!("the page uses {name} for itself"), "call the field something else");
         return None;
     }
     if before.iter().any(|field| field.name == name) {

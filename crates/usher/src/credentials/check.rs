@@ -34,11 +34,7 @@ pub enum CheckError {
 }
 
 /// Sends the check request. Its answer's status is all that counts; the body is not read, a redirect not followed.
-pub async fn check(
-    egress: &Egress,
-    check: &Check,
-    secrets: &BTreeMap<String, SecretString>,
-) -> Result<(), CheckError> {
+pub async fn check(egress: &Egress, check: &Check, secrets: &BTreeMap<String, SecretString>) -> Result<(), CheckError> {
     let mut request = egress.operator().get(check.get.clone());
     for (name, template) in &check.headers {
         match template.header_value(secrets) {

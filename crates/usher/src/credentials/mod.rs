@@ -19,7 +19,7 @@ pub use self::inject::{InjectError, Injection, Used};
 use crate::clock::Clock;
 
 /// How long a credential is used without asking the store again. Events drop it earlier.
-pub const CACHED_FOR: Duration = Duration::from_secs(60);
+pub const CACHED_FOR: Duration = Duration::from_mins(1);
 
 /// The most credentials kept in memory.
 const CACHED_AT_MOST: u64 = 10_000;

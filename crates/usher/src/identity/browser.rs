@@ -44,8 +44,7 @@ impl Cookies {
     /// For the installation at `public_url` whose store is `instance`.
     pub fn new(public_url: &PublicUrl, instance: &str) -> Self {
         let secure = public_url.is_https();
-        let name =
-            if secure { "__Host-usher".to_owned() } else { format!("usher-{}-{instance}", public_url.port()) };
+        let name = if secure { "__Host-usher".to_owned() } else { format!("usher-{}-{instance}", public_url.port()) };
         Self { name, secure }
     }
 
@@ -219,7 +218,12 @@ pub fn new_token(random: &dyn Random) -> SecretString {
 
 /// The name of this machine, for a person to compare.
 pub fn machine() -> String {
-    gethostname::gethostname().to_string_lossy().into_owned()
+    whoami::hostname().unwrap_or_else(|_| "localhost".to_owned())
+}
+
+/// The name of the account that this Usher runs under, for a person to compare.
+pub fn account() -> String {
+    whoami::username().unwrap_or_else(|_| "?".to_owned())
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ const POLL: Duration = Duration::from_secs(1);
 /// The same on SQLite, where events stay in the process.
 const POLL_IN_PROCESS: Duration = Duration::from_secs(10);
 /// How often expired rows are removed.
-const PRUNE: Duration = Duration::from_secs(300);
+const PRUNE: Duration = Duration::from_mins(5);
 /// Rows read in one query of the poll.
 const BATCH: usize = 500;
 

@@ -81,27 +81,34 @@ pub struct Event {
 impl Event {
     /// Whether the event carries an id, from which a client may resume.
     pub fn has_id(&self) -> bool {
-        std::str::from_utf8(&self.raw).is_ok_and(|text| lines(text).any(|line| line.starts_with("id:")))
+        lines(&String::from_utf8_lossy(&self.raw)).any(|line| line.starts_with("id:"))
     }
 
-    /// The event's data: its `data` lines joined by newlines; `None` where it has none.
+    /// The event's data: its `data` lines joined by newlines; `None` where it has none. It is read as clients read it:
+    /// bytes that are no UTF-8 are replaced, and a byte order mark is passed over.
     pub fn data(&self) -> Option<Cow<'_, str>> {
-        let text = std::str::from_utf8(&self.raw).ok()?;
-        let mut data: Option<Cow<'_, str>> = None;
-        for line in lines(text) {
-            let Some(value) = line.strip_prefix("data") else { continue };
-            let value = match value.strip_prefix(':') {
-                Some(value) => value.strip_prefix(' ').unwrap_or(value),
-                None if value.is_empty() => value,
-                None => continue,
-            };
-            data = Some(match data {
-                None => Cow::Borrowed(value),
-                Some(before) => Cow::Owned(format!("{before}\n{value}")),
-            });
+        match String::from_utf8_lossy(&self.raw) {
+            Cow::Borrowed(text) => data_of(text),
+            Cow::Owned(text) => data_of(&text).map(|data| Cow::Owned(data.into_owned())),
         }
-        data
     }
+}
+
+fn data_of(text: &str) -> Option<Cow<'_, str>> {
+    let mut data: Option<Cow<'_, str>> = None;
+    for line in lines(text.strip_prefix('\u{feff}').unwrap_or(text)) {
+        let Some(value) = line.strip_prefix("data") else { continue };
+        let value = match value.strip_prefix(':') {
+            Some(value) => value.strip_prefix(' ').unwrap_or(value),
+            None if value.is_empty() => value,
+            None => continue,
+        };
+        data = Some(match data {
+            None => Cow::Borrowed(value),
+            Some(before) => Cow::Owned(format!("{before}\n{value}")),
+        });
+    }
+    data
 }
 
 fn lines(text: &str) -> impl Iterator<Item = &str> {
@@ -158,6 +165,15 @@ mod tests {
         let event = Event { raw: Bytes::from_static(b"id: 1\nevent: message\ndata: {\"a\":\ndata:1}\ndatas: x\n: data: y\n\n") };
         assert_eq!(event.data().as_deref(), Some("{\"a\":\n1}"));
         assert_eq!(Event { raw: KEEP_ALIVE }.data(), None);
+    }
+
+    /// R-CAP-03: what hides behind bytes that a reader replaces or passes over is seen.
+    #[test]
+    fn data_is_read_as_clients_read_it() {
+        let event = |raw: &'static [u8]| Event { raw: Bytes::from_static(raw) };
+        assert_eq!(event(b"\xef\xbb\xbfdata: a\n\n").data().as_deref(), Some("a"));
+        assert_eq!(event(b": \xff\ndata: a\xff\n\n").data().as_deref(), Some("a\u{fffd}"));
+        assert!(event(b": \xff\nid: 1\n\n").has_id());
     }
 
     #[test]

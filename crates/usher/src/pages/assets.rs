@@ -67,7 +67,61 @@ mod tests {
     fn assets_load_nothing_from_elsewhere() {
         for asset in &*ASSETS {
             let foreign = asset.content.replace("http://www.w3.org/2000/svg", "");
-            assert!(!foreign.contains("http") && !foreign.contains("@import") && !foreign.contains("url("), "{}", asset.name);
+            assert!(
+                !foreign.contains("http") && !foreign.contains("@import") && !foreign.contains("url("),
+                "{}",
+                asset.name
+            );
+        }
+    }
+
+    /// The relative luminance of `#rrggbb` (WCAG 2.2).
+    fn luminance(colour: &str) -> f64 {
+        let channel = |at: usize| {
+            let value = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
+            if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+    }
+
+    /// WCAG 2.2, 1.4.3 and 1.4.11: text has a contrast of 4.5 to 1 on whatever it stands, edges and focus of 3 to 1.
+    #[test]
+    fn colours_have_enough_contrast_in_light_and_dark() {
+        let css = ASSETS[0].content;
+        let (light, dark) = css.split_once("prefers-color-scheme: dark").unwrap();
+        for scheme in [light, dark] {
+            let colour = |name: &str| {
+                let (_, rest) = scheme.split_once(&format!("--{name}: ")).unwrap();
+                luminance(rest.split(';').next().unwrap())
+            };
+            for (over, under, least) in [
+                ("ink", "paper", 4.5),
+                ("ink", "sheet", 4.5),
+                ("ink", "tint", 4.5),
+                ("ink", "claim", 4.5),
+                ("ink", "bad-tint", 4.5),
+                ("quiet", "paper", 4.5),
+                ("quiet", "sheet", 4.5),
+                ("quiet", "tint", 4.5),
+                ("quiet", "claim", 4.5),
+                ("accent", "paper", 4.5),
+                ("accent", "sheet", 4.5),
+                ("accent-deep", "paper", 4.5),
+                ("on-accent", "accent", 4.5),
+                ("on-accent", "accent-deep", 4.5),
+                ("bad", "paper", 4.5),
+                ("bad", "sheet", 4.5),
+                ("bad", "bad-tint", 4.5),
+                ("edge", "paper", 3.0),
+                ("edge", "sheet", 3.0),
+                ("focus", "paper", 3.0),
+                ("focus", "sheet", 3.0),
+                ("focus", "tint", 3.0),
+            ] {
+                let (one, other) = (colour(over), colour(under));
+                let contrast = (one.max(other) + 0.05) / (one.min(other) + 0.05);
+                assert!(contrast >= least, "{over} on {under}: {contrast:.2}");
+            }
         }
     }
 }

@@ -1,6 +1,9 @@
 //! Every page in every language, made from one configuration, and what must hold for all of them.
 
-use std::{collections::{BTreeMap, BTreeSet}, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use askama::Template as _;
 use elicit::{ClientId, Principal, UserId};
@@ -174,7 +177,9 @@ fn every_page_is_well_made() {
             for id in html.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
                 assert!(ids.insert(id), "{name}: {id} twice");
             }
-            for reference in [" for=\"", " aria-labelledby=\"", " aria-describedby=\"", " aria-controls=\"", " href=\"#"] {
+            for reference in
+                [" for=\"", " aria-labelledby=\"", " aria-describedby=\"", " aria-controls=\"", " href=\"#"]
+            {
                 for names in html.split(reference).skip(1).map(|rest| rest.split('"').next().unwrap()) {
                     assert!(names.split(' ').all(|id| ids.contains(id)), "{name}: {reference}{names}");
                 }
@@ -213,9 +218,13 @@ fn the_question_names_who_asks_and_where_the_key_goes() {
         "<p class=\"lead\"><strong><bdi>claude-desktop</bdi></strong> wants to use <strong><bdi>Weather server</bdi>\
          </strong> for you. It needs your <bdi>Weather API key</bdi>.</p>"
     ));
-    assert!(html.contains("<dt>Asked by</dt><dd>claude-desktop <span class=\"note\">a token of this machine</span></dd>"));
+    assert!(
+        html.contains("<dt>Asked by</dt><dd>claude-desktop <span class=\"note\">a token of this machine</span></dd>")
+    );
     assert!(html.contains("<dt>Server</dt><dd>Weather server <span class=\"note\">weather-server</span></dd>"));
-    assert!(html.contains("<dt>Sent to</dt><dd>https://weather-mcp.example <span class=\"note\">only there</span></dd>"));
+    assert!(
+        html.contains("<dt>Sent to</dt><dd>https://weather-mcp.example <span class=\"note\">only there</span></dd>")
+    );
     let claim = html.split("<aside class=\"claim\"").nth(1).unwrap().split("</aside>").next().unwrap();
     assert!(claim.contains("not verified") && claim.contains("“Claude Desktop”"));
     assert_eq!(html.matches("Claude Desktop").count(), 1, "the claim stands nowhere else");
@@ -248,14 +257,4 @@ fn what_is_stored_can_be_allowed_without_typing() {
     assert!(html.contains("<details>") && html.contains("name=\"api_key\""));
     let moved = connect(Language::English, Purpose::AllowDestination, &Attempt::default());
     assert!(moved.contains("<strong><bdi>https://weather-mcp.example</bdi></strong>"));
-}
-
-#[test]
-fn dump() {
-    for language in Language::ALL {
-        for (name, html) in gallery(language) {
-            let html = html.replace("/assets/", "assets/");
-            std::fs::write(format!("/tmp/usher/gallery/{name}.{}.html", language.code()), html).unwrap();
-        }
-    }
 }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     app::App,
-    identity::browser::{self, Cookie, Place, machine},
+    identity::browser::{self, Cookie, Place, machine, account},
 };
 
 /// How long a sign-in link works.
@@ -56,7 +56,7 @@ fn is_this_you(page: Page, token: &str) -> Message {
         main: true,
     };
     Message::new(page, Tone::Plain, words.text("login.heading"))
-        .saying("login.lead", &[("machine", &machine())])
+        .saying("login.lead", &[("machine", &machine()), ("account", &account())])
         .saying("login.body", &[])
         .action(sign_in)
 }

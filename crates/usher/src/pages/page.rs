@@ -2,7 +2,11 @@
 
 use askama::Template;
 
-use super::{assets, language::Language, words::{Html, Words}};
+use super::{
+    assets,
+    language::Language,
+    words::{Html, Words},
+};
 
 /// The frame of a page: language, host, the way out.
 #[derive(Debug, Clone)]

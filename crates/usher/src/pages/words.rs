@@ -274,7 +274,8 @@ const LONGEST_CLAIM: usize = 80;
 /// A name as its bearer claims it, made harmless to look at: no control characters, none of the invisible or
 /// direction-changing ones, one line, not long. `None` where nothing is left.
 pub(crate) fn claim(text: &str) -> Option<String> {
-    let visible = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !c.is_control() && !invisible(*c));
+    let visible =
+        text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !c.is_control() && !invisible(*c));
     let spaced = visible.collect::<String>();
     let one_line = spaced.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
     let mut short = one_line.chars().take(LONGEST_CLAIM).collect::<String>();
@@ -371,7 +372,10 @@ mod tests {
         let values = [("client", "默认"), ("provider", "GitHub")];
         assert_eq!(ZH.say("connect.heading_client", &values), "允许默认使用 GitHub？");
         let values = [("client", "Claude"), ("provider", "天气")];
-        assert_eq!(ZH.rich("connect.heading_client", &values).to_string(), "允许 <bdi>Claude</bdi> 使用<bdi>天气</bdi>？");
+        assert_eq!(
+            ZH.rich("connect.heading_client", &values).to_string(),
+            "允许 <bdi>Claude</bdi> 使用<bdi>天气</bdi>？"
+        );
     }
 
     #[test]

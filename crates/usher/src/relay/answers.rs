@@ -29,8 +29,10 @@ type Calls = HashMap<(SessionKey, String), CancellationToken>;
 type Asking = HashSet<(SessionKey, InteractionId)>;
 
 /// Questions under way, and the held calls that a client may cancel.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Answers {
+    /// How the ids of our questions begin: the same on every replica, and not on another Usher behind this one.
+    prefix: String,
     questions: Arc<Mutex<Questions>>,
     asking: Arc<Mutex<Asking>>,
     calls: Arc<Mutex<Calls>>,
@@ -56,11 +58,21 @@ pub(super) struct HeldCall {
 }
 
 impl Answers {
+    /// None yet. `instance` names the store.
+    pub(super) fn new(instance: &str) -> Self {
+        Self {
+            prefix: format!("usher-{instance}-"),
+            questions: Arc::default(),
+            asking: Arc::default(),
+            calls: Arc::default(),
+        }
+    }
+
     /// A new question in this session, with an id that neither the client nor the upstream can have chosen.
     pub(super) fn question(&self, session: &SessionKey, interaction: &InteractionId, random: &dyn Random) -> Question {
         let mut bytes = [0; 16];
         random.fill(&mut bytes);
-        let id = format!("usher-{}", URL_SAFE_NO_PAD.encode(bytes));
+        let id = format!("{}{}", self.prefix, URL_SAFE_NO_PAD.encode(bytes));
         let (sender, receiver) = oneshot::channel();
         lock(&self.questions).insert((session.clone(), id.clone()), sender);
         lock(&self.asking).insert((session.clone(), interaction.clone()));
@@ -93,8 +105,8 @@ impl Answers {
     }
 
     /// Whether an id has the form of ours: an answer to a question that is over is taken and dropped, not passed upstream.
-    pub(super) fn is_ours(id: &RawValue) -> bool {
-        text_of(id).is_some_and(|id| id.starts_with("usher-"))
+    pub(super) fn is_ours(&self, id: &RawValue) -> bool {
+        text_of(id).is_some_and(|id| id.starts_with(&self.prefix))
     }
 
     /// A call that is held from now on.
@@ -166,7 +178,7 @@ mod tests {
     /// R-ID-01: a question is bound to its session; the same id from another session answers nothing.
     #[tokio::test]
     async fn an_answer_of_another_session_is_no_answer() {
-        let answers = Answers::default();
+        let answers = Answers::new("a1b2c3d4");
         let (mine, other) = (SessionId::new(&SystemRandom).key(), SessionId::new(&SystemRandom).key());
         let mut question = answers.question(&mine, &InteractionId::new(&SystemRandom), &SystemRandom);
         let id = raw(&format!("\"{}\"", question.id));
@@ -180,7 +192,7 @@ mod tests {
     /// R-ACT-03: an unknown action is no answer.
     #[tokio::test]
     async fn an_unknown_action_or_an_error_means_not_asked() {
-        let answers = Answers::default();
+        let answers = Answers::new("a1b2c3d4");
         let session = SessionId::new(&SystemRandom).key();
         let (unknown, error) = (raw(r#"{"action":"yes"}"#), raw(r#"{"code":-32602,"message":""}"#));
         for outcome in [Ok(&*unknown), Err(&*error)] {
@@ -192,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_dropped_question_and_a_dropped_call_leave_nothing() {
-        let answers = Answers::default();
+        let answers = Answers::new("a1b2c3d4");
         let session = SessionId::new(&SystemRandom).key();
         let question = answers.question(&session, &InteractionId::new(&SystemRandom), &SystemRandom);
         let id = raw(&format!("\"{}\"", question.id));

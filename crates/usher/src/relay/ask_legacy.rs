@@ -6,15 +6,15 @@ use std::sync::Arc;
 use axum::response::Response;
 use elicit::{Action, complete_notice, url_elicitation_required};
 use http::StatusCode;
-use usher_store::{Interaction, Session};
+use usher_store::{AskReason, Interaction, Session};
 
 use super::{
-    answers::{Question, Said},
+    answers::{HeldCall, Question, Said},
     ask_modern::elicitation,
-    call::{Attempt, Call},
+    call::{Attempt, Call, REFUSED_AT_MOST},
     ending::{Ending, title},
     held::{self, Gone, Held},
-    reply,
+    notices, reply,
 };
 use crate::broker::{Missing, Waited};
 
@@ -28,12 +28,15 @@ pub(super) async fn ask(call: Call, session: Arc<Session>, missing: Vec<Missing>
         return required(&call, &interactions);
     }
     let (held, response) = held::open(call.caller.app.relay.keep_alive, call.progress_token.clone());
+    let waiting = call.caller.app.relay.answers.hold(&session.key, &call.id);
     tokio::spawn(async move {
-        let waiting = call.caller.app.relay.answers.hold(&session.key, &call.id);
-        let cancelled = waiting.cancelled.clone();
         // Whoever has left or cancelled gets no answer, and nothing goes upstream.
-        let _ = hold(&call, &session, interactions, held, &cancelled).await;
-        drop(waiting);
+        let _ = hold(&call, &session, interactions, held, waiting).await;
+        // A completion of the last moment was left to this call, which may not have told of it.
+        let app = &call.caller.app;
+        if app.relay.streams.of(&session.key).is_some() {
+            notices::deliver_due(app, &session.key).await;
+        }
     });
     response
 }
@@ -70,9 +73,10 @@ async fn hold(
     session: &Session,
     mut interactions: Vec<Interaction>,
     mut held: Held,
-    cancelled: &tokio_util::sync::CancellationToken,
+    mut waiting: HeldCall,
 ) -> Result<(), Gone> {
     let app = &call.caller.app;
+    let mut refused = 0;
     loop {
         let Some(interaction) = interactions.first() else {
             held.finish(call.end(&Ending::StillRejected)).await;
@@ -83,12 +87,17 @@ async fn hold(
         let what = format!("Waiting for you to connect {}", title(call, &interaction.provider));
         let outcome = tokio::select! {
             outcome = held.during(&what, outcome(call, interaction, &mut question)) => outcome?,
-            () = cancelled.cancelled() => {
+            () = waiting.cancelled.cancelled() => {
                 withdraw(&held, &question).await?;
                 return Err(Gone);
             }
         };
         withdraw(&held, &question).await?;
+        if waiting.cancelled.is_cancelled() {
+            return Err(Gone);
+        }
+        // From here on the upstream may know the call, so that a cancellation is the upstream's to hear.
+        drop(waiting);
         let missing = match outcome {
             Outcome::Completed => {
                 if app.store.claim_notice(&interaction.id, &session.key).await.unwrap_or(false) {
@@ -99,7 +108,15 @@ async fn hold(
                         held.finish(response).await;
                         return Ok(());
                     }
-                    Attempt::Ask(missing) => missing,
+                    Attempt::Ask(missing) => {
+                        let again = |one: &Missing| one.provider == interaction.provider && one.reason == AskReason::Rejected;
+                        refused += u8::from(missing.iter().any(again));
+                        if refused >= REFUSED_AT_MOST {
+                            held.finish(call.end(&Ending::StillRejected)).await;
+                            return Ok(());
+                        }
+                        missing
+                    }
                 }
             }
             Outcome::Ends(ending) => {
@@ -118,6 +135,7 @@ async fn hold(
                 return Ok(());
             }
         };
+        waiting = app.relay.answers.hold(&session.key, &call.id);
     }
 }
 

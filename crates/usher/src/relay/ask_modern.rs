@@ -5,7 +5,7 @@ use elicit::{UrlElicitation, input_required};
 use usher_store::{AskReason, Interaction};
 
 use super::{
-    call::{Attempt, Call},
+    call::{Attempt, Call, REFUSED_AT_MOST},
     ending::{Ending, title},
     reply,
     rounds::{self, Ours, Round},
@@ -51,7 +51,7 @@ pub(super) async fn ask(call: &Call, missing: &[Missing], before: &Round) -> Res
     };
     let carried = before.carried.clone();
     let taken = |key: &str| carried.as_ref().is_some_and(|carried| carried.get().contains(&format!("\"{key}\"")));
-    let mut round = Round { upstream_state: before.upstream_state.clone(), carried: carried.clone(), ..Round::default() };
+    let mut round = Round { upstream_state: before.upstream_state.clone(), carried: carried.clone(), connects: call.connects, refused: before.refused, ..Round::default() };
     let mut requests = Vec::with_capacity(interactions.len());
     for interaction in &interactions {
         let mut key = format!("usher_connect_{}", interaction.provider);
@@ -98,7 +98,16 @@ pub(super) async fn settle(call: &Call, missing: &[Missing], round: &Round) -> R
         Err(error) => call.end(&Ending::Store(error)),
         Ok(Waited::Completed) => match call.attempt().await {
             Attempt::Done(response) => response,
-            Attempt::Ask(missing) => ask(call, &missing, round).await,
+            Attempt::Ask(missing) => {
+                let refused = |one: &Missing| {
+                    one.reason == AskReason::Rejected && round.ours.iter().any(|ours| ours.provider == one.provider)
+                };
+                let refused = round.refused + u8::from(missing.iter().any(refused));
+                if refused >= REFUSED_AT_MOST {
+                    return call.end(&Ending::StillRejected);
+                }
+                ask(call, &missing, &Round { refused, ..round.clone() }).await
+            }
         },
         Ok(Waited::Declined(id)) => {
             let provider = round.ours.iter().find(|ours| ours.interaction == id.as_str()).map_or_else(String::new, |ours| title(call, &ours.provider));

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 use usher_store::Session;
 
-use super::{ending::Ending, forward};
+use super::{connect_tool, ending::Ending, forward, upstream::http::UpstreamError};
 use crate::{
     app::App,
     broker::{self, Decision, Missing},
@@ -19,8 +19,11 @@ use crate::{
     credentials::Injection,
 };
 
-/// How often one call is sent upstream again after the person connected anew: a key that the provider's check accepts and
-/// the upstream refuses would otherwise go round for ever.
+/// How many credentials a person gives for one call that the upstream then refuses: a key that the provider's check accepts
+/// and the upstream does not would otherwise go round for ever.
+pub(super) const REFUSED_AT_MOST: u8 = 3;
+
+/// How often a call is sent anew when its credential was replaced while the upstream refused the one of before.
 const ATTEMPTS: u8 = 3;
 
 /// Who sent a request, where to, and what may be asked of them.
@@ -79,7 +82,9 @@ pub(super) struct Call {
     pub(super) progress_token: Option<Box<RawValue>>,
     /// What goes upstream.
     pub(super) body: Bytes,
-    /// Modern calls only: what to seal into the state of an upstream's question.
+    /// Whether it calls the tool of ours that connects, and so never goes upstream.
+    pub(super) connects: bool,
+    /// What the client may get.
     pub(super) screen: super::screen::Screen,
 }
 
@@ -94,6 +99,9 @@ pub(super) enum Attempt {
 impl Call {
     /// Sends the call upstream if nothing is missing. A credential that the upstream rejects is marked, and then missing.
     pub(super) async fn attempt(&self) -> Attempt {
+        if self.connects {
+            return connect_tool::attempt(self).await;
+        }
         let app = &self.caller.app;
         let call = broker::Call {
             principal: &self.caller.principal,
@@ -113,6 +121,15 @@ impl Call {
                         app.broker.credentials.note_use(&self.caller.principal.user, &used.provider);
                     }
                     return Attempt::Done(response);
+                }
+                forward::Forwarded::Refused(status) => {
+                    return Attempt::Done(match connect_tool::stand_in(self).await {
+                        Some(response) => response,
+                        None => self.end(&Ending::Upstream(UpstreamError::Refused {
+                            name: self.caller.upstream().name.clone(),
+                            status: status.as_u16(),
+                        })),
+                    });
                 }
                 forward::Forwarded::Rejected => {
                     if let Err(error) = app.broker.rejected(&self.caller.principal, injection.used()).await {

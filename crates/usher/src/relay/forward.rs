@@ -6,6 +6,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 
 use super::{
     call::{Call, Caller},
+    connect_tool,
     ending::Ending,
     reply,
     screen::{self, Screened},
@@ -25,6 +26,8 @@ pub(super) enum Forwarded {
     Response(Response),
     /// The upstream refused the injected credential.
     Rejected,
+    /// The upstream refused the call, and no credential of ours is at fault.
+    Refused(StatusCode),
 }
 
 /// Sends one HTTP request to the caller's upstream, with its session and the injected credentials.
@@ -59,6 +62,9 @@ pub(super) async fn call(call: &Call, injection: &Injection) -> Forwarded {
     if rejects(caller, injection, response.status()) {
         return Forwarded::Rejected;
     }
+    if connect_tool::is_refusal(response.status()) {
+        return Forwarded::Refused(response.status());
+    }
     Forwarded::Response(match answer(call, response).await {
         Ok(response) => response,
         Err(error) => call.end(&Ending::Upstream(error)),
@@ -69,9 +75,6 @@ async fn answer(call: &Call, response: reqwest::Response) -> Result<Response, Up
     let caller = &call.caller;
     let (upstream, status) = (caller.upstream(), response.status());
     let garbage = |what: String| UpstreamError::Garbage { name: upstream.name.clone(), what };
-    if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-        return Err(UpstreamError::Refused { name: upstream.name.clone(), status: status.as_u16() });
-    }
     if status == StatusCode::NOT_FOUND && session_is_over(caller, &response).await {
         return Ok(reply::error(StatusCode::NOT_FOUND, Some(&call.id), elicit::codes::INVALID_REQUEST, SESSION_OVER));
     }

@@ -18,7 +18,7 @@ use crate::{
     app::App,
     identity::tokens::local_user,
     mcp::{
-        envelope::{EnvelopeError, Message, text_of},
+        envelope::{EnvelopeError, Message},
         headers::{self, is_type},
         params::is_modern,
     },
@@ -169,9 +169,4 @@ pub(super) async fn legacy_session(mut caller: Caller, headers: &HeaderMap) -> R
             Err(reply::error(StatusCode::SERVICE_UNAVAILABLE, None, codes::INTERNAL_ERROR, "Usher cannot reach its store at the moment"))
         }
     }
-}
-
-/// The JSON-RPC id as text, for logs.
-pub(super) fn id_text(id: &serde_json::value::RawValue) -> String {
-    text_of(id).map_or_else(|| id.get().to_owned(), std::borrow::Cow::into_owned)
 }

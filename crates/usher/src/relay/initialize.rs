@@ -96,25 +96,34 @@ async fn answer(caller: &Caller, response: reqwest::Response) -> Result<(Option<
     let Some(kind) = kind.filter(|kind| is_type(Some(kind), "application/json") || is_type(Some(kind), "text/event-stream")) else {
         return Err(garbage());
     };
-    let body = wire::read(upstream, response).await?;
-    let revision = if is_type(Some(&kind), "text/event-stream") {
-        let mut events = Events::default();
-        if events.push(&body).is_err() {
-            return Err(UpstreamError::TooLarge(upstream.name.clone()));
-        }
-        std::iter::from_fn(|| events.next_event()).find_map(|event| revision_in(event.data()?.as_bytes()))
+    let (body, chosen) = if is_type(Some(&kind), "text/event-stream") {
+        let (mut events, mut chosen) = (Events::default(), None);
+        // Some servers leave the stream open behind the response.
+        let body = wire::read_until(upstream, response, |chunk| {
+            if events.push(chunk).is_err() {
+                return true;
+            }
+            chosen = std::iter::from_fn(|| events.next_event()).find_map(|event| chosen_in(event.data()?.as_bytes()));
+            chosen.is_some()
+        });
+        (body.await?, chosen)
     } else {
-        revision_in(&body)
+        let body = wire::read(upstream, response).await?;
+        let chosen = chosen_in(&body);
+        (body, chosen)
     };
-    if revision.is_none() && !matches!(Message::parse(&body), Ok(Message::Response { .. })) {
-        return Err(garbage());
-    }
+    let Some(Chosen(revision)) = chosen else { return Err(garbage()) };
     Ok((session, Answer { kind, body, revision, status }))
 }
 
-fn revision_in(message: &[u8]) -> Option<Revision> {
+/// What the response to `initialize` chose: a revision that we know, or none.
+struct Chosen(Option<Revision>);
+
+/// Reads a response; `None` where the message is none.
+fn chosen_in(message: &[u8]) -> Option<Chosen> {
     match Message::parse(message) {
-        Ok(Message::Response { outcome: Ok(result), .. }) => negotiated_revision(result),
+        Ok(Message::Response { outcome: Ok(result), .. }) => Some(Chosen(negotiated_revision(result))),
+        Ok(Message::Response { outcome: Err(_), .. }) => Some(Chosen(None)),
         _ => None,
     }
 }

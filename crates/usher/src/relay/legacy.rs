@@ -1,6 +1,6 @@
 //! The legacy era (2025-06-18, 2025-11-25): sessions, and questions as requests to the client.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -9,10 +9,9 @@ use http::{HeaderMap, Method, StatusCode};
 use serde_json::value::RawValue;
 
 use super::{
-    answers::Answers,
     ask_legacy, ask_modern,
     call::{Attempt, Call, Caller},
-    forward, inbound, initialize, reply,
+    connect_tool, forward, inbound, initialize, reply,
     screen::{Screen, cancelled_id},
 };
 use crate::mcp::{
@@ -46,7 +45,7 @@ pub(super) async fn post(caller: Caller, headers: &HeaderMap, body: Bytes) -> Re
         }
         Message::Response { id, outcome } => {
             let Some(session) = &caller.session else { return reply::accepted() };
-            if caller.app.relay.answers.deliver(&session.key, id, outcome) || Answers::is_ours(id) {
+            if caller.app.relay.answers.deliver(&session.key, id, outcome) || caller.app.relay.answers.is_ours(id) {
                 return reply::accepted();
             }
             pass(&caller, body.clone()).await
@@ -70,7 +69,7 @@ async fn request(
     params: Option<&RawValue>,
     body: Bytes,
 ) -> Response {
-    let read = Params::parse(params).and_then(|params| Ok((params.subject(method)?.map(|subject| subject.into_owned()), params)));
+    let read = Params::parse(params).and_then(|params| Ok((params.subject(method)?.map(Cow::into_owned), params)));
     let (subject, params) = match read {
         Ok(read) => read,
         Err(error) => return reply::error(StatusCode::OK, Some(id), codes::INVALID_PARAMS, &error.to_string()),
@@ -78,15 +77,17 @@ async fn request(
     let Some(session) = caller.session.clone() else {
         return reply::error(StatusCode::NOT_FOUND, Some(id), codes::INVALID_REQUEST, forward::SESSION_OVER);
     };
-    let call = Call {
+    let mut call = Call {
         id: id.to_owned(),
         method: method.to_owned(),
         subject,
         progress_token: progress_token(params.meta).map(ToOwned::to_owned),
         body,
+        connects: false,
         screen: Screen { revision: session.revision, capabilities: Arc::new(session.capabilities.clone()) },
         caller,
     };
+    call.connects = connect_tool::is_meant(&call).await;
     match call.attempt().await {
         Attempt::Done(response) => response,
         Attempt::Ask(missing) if call.screen.modes().url => ask_legacy::ask(call, session, missing, accepts_events(headers)).await,

@@ -14,13 +14,18 @@ use super::{
     screen::{Screen, Screened},
 };
 use crate::mcp::{
-    envelope::{Message, result_text},
+    envelope::result_text,
     headers::{accepts_events, is_type},
     sse::{Events, KEEP_ALIVE, message_event},
 };
 
 /// How long a stream that is closing may take to give its last words to a slow reader.
 const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// How often a stream is asked for again where the upstream says that the session has one (HTTP 409).
+const CONFLICTS: u8 = 10;
+/// The time in between.
+const AFTER_CONFLICT: Duration = Duration::from_millis(100);
 
 /// GET: the session's own stream. It carries what the upstream sends outside of calls, and our completion notices. An
 /// upstream without such a stream does not take it from the client.
@@ -31,27 +36,42 @@ pub(super) async fn open(caller: Caller, headers: &HeaderMap) -> Response {
     let Some(session) = caller.session.clone() else {
         return reply::error(StatusCode::NOT_FOUND, None, codes::INVALID_REQUEST, forward::SESSION_OVER);
     };
+    // An earlier stream of the session ends first, and the upstream's with it: many servers allow one at a time.
+    let (place, injected) = caller.app.relay.streams.take(&session.key);
     let upstream = match upstream_stream(&caller).await {
         Ok(upstream) => upstream,
         Err(response) => return response,
     };
     let (sender, receiver) = mpsc::channel(16);
-    let (place, injected) = caller.app.relay.streams.take(&session.key);
     tokio::spawn(async move {
         let _place = place;
-        notices::deliver_due(&caller.app, &session.key).await;
-        run(&caller, upstream, injected, &sender).await;
+        // Side by side, since the notices go through the queue that the stream empties.
+        tokio::select! {
+            () = run(&caller, upstream, injected, &sender) => {}
+            () = async {
+                notices::deliver_due(&caller.app, &session.key).await;
+                std::future::pending().await
+            } => {}
+        }
     });
     reply::events(held::receiver_body(receiver))
 }
 
 async fn upstream_stream(caller: &Caller) -> Result<Option<reqwest::Response>, Response> {
     let injection = caller.available().await.unwrap_or_default();
-    let response = match forward::send(caller, &injection, Method::GET, Bytes::new()).await {
-        Ok(response) => response,
-        Err(error) => {
-            tracing::info!(upstream = caller.upstream().name, %error, "no stream of the upstream for a session");
-            return Ok(None);
+    let mut tries = 0;
+    let response = loop {
+        match forward::send(caller, &injection, Method::GET, Bytes::new()).await {
+            // It has not noticed yet that the stream before this one is gone.
+            Ok(response) if response.status() == StatusCode::CONFLICT && tries < CONFLICTS => {
+                tries += 1;
+                tokio::time::sleep(AFTER_CONFLICT).await;
+            }
+            Ok(response) => break response,
+            Err(error) => {
+                tracing::info!(upstream = caller.upstream().name, %error, "no stream of the upstream for a session");
+                return Ok(None);
+            }
         }
     };
     if forward::session_is_over(caller, &response).await {
@@ -78,19 +98,16 @@ async fn run(caller: &Caller, mut upstream: Option<reqwest::Response>, mut injec
             },
             _ = ticks.tick() => KEEP_ALIVE,
             chunk = next_chunk(&mut upstream) => {
-                let Some(chunk) = chunk.filter(|chunk| events.push(chunk).is_ok()) else {
+                if chunk.is_none_or(|chunk| events.push(&chunk).is_err()) {
                     upstream = None;
                     // The client reconnects, and so do we; without a stream upstream from the start there is none to lose.
                     if had_upstream { return }
                     continue;
-                };
+                }
                 let mut passed = Vec::new();
                 while let Some(event) = events.next_event() {
-                    let message = event.data();
-                    let screened = match message.as_deref().map(|data| Message::parse(data.as_bytes())) {
-                        Some(Ok(message)) => screen.legacy(caller, &message),
-                        _ => Screened::Pass,
-                    };
+                    let data = event.data();
+                    let screened = data.map_or(Screened::Pass, |data| screen.data(&data, |message| screen.legacy(caller, message)));
                     if matches!(screened, Screened::Pass) {
                         passed.extend_from_slice(&event.raw);
                     }

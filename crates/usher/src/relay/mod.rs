@@ -4,6 +4,7 @@ mod answers;
 mod ask_legacy;
 mod ask_modern;
 mod call;
+mod connect_tool;
 mod ending;
 mod forward;
 mod held;
@@ -30,11 +31,11 @@ use self::{answers::Answers, sessions::Sessions, streams::Streams};
 
 /// What the data plane keeps in memory on this replica.
 pub struct Relay {
-    pub(crate) state_keys: Arc<StateKeys>,
-    pub(crate) sessions: Sessions,
-    pub(crate) answers: Answers,
-    pub(crate) streams: Streams,
-    pub(crate) keep_alive: Duration,
+    state_keys: Arc<StateKeys>,
+    sessions: Sessions,
+    answers: Answers,
+    streams: Streams,
+    keep_alive: Duration,
 }
 
 /// How often a silent stream gets a comment, so that nothing in between closes it as idle.
@@ -45,8 +46,8 @@ impl Relay {
     pub fn new(state_keys: Arc<StateKeys>, store: Store) -> Self {
         Self {
             state_keys,
+            answers: Answers::new(store.instance()),
             sessions: Sessions::new(store),
-            answers: Answers::default(),
             streams: Streams::default(),
             keep_alive: KEEP_ALIVE_EVERY,
         }

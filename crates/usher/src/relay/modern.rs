@@ -1,6 +1,6 @@
 //! The modern era (2026-07-28): one POST a message, no sessions, questions in rounds.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use axum::response::Response;
 use bytes::Bytes;
@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use super::{
     ask_modern,
     call::{Attempt, Call, Caller},
+    connect_tool,
     ending::{Ending, title},
     forward, held, reply,
     rounds::{self, Round},
@@ -42,12 +43,13 @@ pub(super) async fn post(mut caller: Caller, inbound: &HeaderMap, body: Bytes) -
         return reply::error_value(StatusCode::BAD_REQUEST, Some(id), &unsupported_version(&meta.version));
     };
     caller.client_claim = meta.client_claim;
-    let call = Call {
+    let mut call = Call {
         id: id.to_owned(),
         method: method.to_string(),
-        subject: subject.map(|subject| subject.into_owned()),
+        subject: subject.map(Cow::into_owned),
         progress_token: progress_token(params.meta).map(ToOwned::to_owned),
         body: body.clone(),
+        connects: false,
         screen: Screen { revision, capabilities: Arc::new(meta.capabilities) },
         caller,
     };
@@ -58,7 +60,10 @@ pub(super) async fn post(mut caller: Caller, inbound: &HeaderMap, body: Bytes) -
         return finish(&call, &Round::default()).await;
     }
     match rounds::open(&call.caller, &call.method, raw_params, &params) {
-        Ok(None) => finish(&call, &Round { carried: params.input_responses.map(ToOwned::to_owned), ..Round::default() }).await,
+        Ok(None) => {
+            call.connects = connect_tool::is_meant(&call).await;
+            finish(&call, &Round { carried: params.input_responses.map(ToOwned::to_owned), ..Round::default() }).await
+        }
         Ok(Some(round)) => retry(call, round, params.input_responses, accepts_events(inbound)).await,
         Err(error) => {
             tracing::warn!(upstream = call.caller.upstream().name, client = %call.caller.principal.client, reason = %error, "request state refused");
@@ -77,6 +82,7 @@ async fn finish(call: &Call, round: &Round) -> Response {
 
 /// A retry: the answers to our questions are taken out, and the rest goes upstream once nothing is missing.
 async fn retry(mut call: Call, round: Round, responses: Option<&RawValue>, accepts_events: bool) -> Response {
+    call.connects = round.connects;
     let taken = rounds::take(round, responses);
     if let Some((ours, action)) = taken.refused {
         let provider = title(&call, &ours.provider);

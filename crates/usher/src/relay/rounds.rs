@@ -23,6 +23,12 @@ const GRACE: u64 = 60;
 pub(super) struct Round {
     /// Rounds in a row that carried nothing but state.
     pub(super) quiet: u8,
+    /// How many credentials the person gave for this call that the upstream then refused.
+    #[serde(default)]
+    pub(super) refused: u8,
+    /// Whether the call is for our own tool that connects.
+    #[serde(default)]
+    pub(super) connects: bool,
     /// Our questions.
     pub(super) ours: Vec<Ours>,
     /// The upstream's own state.
@@ -130,8 +136,8 @@ pub(super) struct Taken {
     pub(super) rest: Option<Box<RawValue>>,
 }
 
-/// Takes a retry apart. Missing and malformed answers leave their question open, unknown ones go on to the upstream
-/// (R-MRTR-04).
+/// Takes a retry apart. Missing and malformed answers leave their question open. In a round of ours the upstream asked
+/// nothing, so answers to anything else are ignored (R-MRTR-04); in a round of the upstream's all of them go on to it.
 pub(super) fn take(mut round: Round, responses: Option<&RawValue>) -> Taken {
     let responses = responses.and_then(|raw| InputResponses::parse(raw.get()).ok());
     let mut refused = None;
@@ -143,8 +149,7 @@ pub(super) fn take(mut round: Round, responses: Option<&RawValue>) -> Taken {
             None => {}
         }
     }
-    let keys: Vec<&str> = round.ours.iter().map(|ours| ours.key.as_str()).collect();
-    let fresh = responses.as_ref().map(|responses| responses.without(&keys));
+    let fresh = responses.as_ref().filter(|_| round.ours.is_empty()).map(|responses| responses.without::<&str>(&[]));
     let rest = merge(round.carried.as_deref(), fresh.as_deref());
     Taken { round, refused, rest }
 }
@@ -195,7 +200,7 @@ mod tests {
         Ours { key: key.to_owned(), provider: "weather".to_owned(), interaction: String::new(), accepted: false }
     }
 
-    /// R-MRTR-04: what is missing or malformed is open, what is unknown is not ours.
+    /// R-MRTR-04: what is missing or malformed is open, what is unknown is ignored.
     #[test]
     fn a_retry_is_taken_apart() {
         let round = Round { ours: vec![ours("a"), ours("b"), ours("c")], ..Round::default() };
@@ -204,7 +209,9 @@ mod tests {
         let accepted: Vec<bool> = taken.round.ours.iter().map(|ours| ours.accepted).collect();
         assert_eq!(accepted, [true, false, false]);
         assert!(taken.refused.is_none());
-        assert_eq!(taken.rest.unwrap().get(), r#"{"theirs":{"n":1e999}}"#);
+        assert!(taken.rest.is_none());
+        let theirs = take(Round::default(), Some(&responses)).rest.unwrap();
+        assert_eq!(theirs.get(), responses.get(), "where we asked nothing, all of them are the upstream's");
     }
 
     #[test]
@@ -218,10 +225,10 @@ mod tests {
 
     /// The answers to an upstream's questions survive a round of ours in between.
     #[test]
-    fn carried_answers_are_joined_with_new_ones() {
+    fn carried_answers_survive_a_round_of_ours() {
         let round = Round { carried: Some(raw(r#"{"x":1,"y":2}"#)), ours: vec![ours("a")], ..Round::default() };
         let taken = take(round, Some(&raw(r#"{"a":{"action":"accept"},"y":3}"#)));
-        assert_eq!(taken.rest.unwrap().get(), r#"{"x":1,"y":3}"#);
+        assert_eq!(taken.rest.unwrap().get(), r#"{"x":1,"y":2}"#);
     }
 
     /// R-GW-02: nothing else of the call changes on the way upstream.

@@ -5,26 +5,26 @@ use std::{sync::Arc, time::Duration};
 
 use axum::body::Body;
 use bytes::Bytes;
-use elicit::{ClientCapabilities, Era, InputRequired, Modes, RawObject, Revision, codes, missing_capability, mode_of};
+use elicit::{
+    ClientCapabilities, Era, InputRequired, Modes, RawObject, Revision, WireError, codes, missing_capability, mode_of,
+};
 use futures_util::stream;
-use http::{Method, StatusCode};
+use http::{HeaderValue, Method, StatusCode, header};
 use serde_json::value::RawValue;
 
 use super::{
     call::{Call, Caller},
     forward, rounds,
 };
-use crate::{
-    credentials::Injection,
-    mcp::{
-        envelope::{Message, error_object, error_text, result_text, text_of},
+use crate::mcp::{
+        envelope::{EnvelopeError, Message, error_object, error_text, result_text, text_of},
+        headers::LAST_EVENT_ID,
         params::ASKING_METHODS,
         sse::{Event, Events, message_event},
-    },
 };
 
 /// How long the stream of a call may be silent. Progress, comments and everything else count as life.
-const SILENT_AT_MOST: Duration = Duration::from_secs(10 * 60);
+const SILENT_AT_MOST: Duration = Duration::from_mins(10);
 
 /// What a client may get.
 #[derive(Clone)]
@@ -80,9 +80,32 @@ impl Screen {
         }
     }
 
+    /// Looks at the data of one event by `look`, which gets each message in it.
+    pub(super) fn data(&self, data: &str, mut look: impl FnMut(&Message<'_>) -> Screened) -> Screened {
+        if !matters(data) {
+            return Screened::Pass;
+        }
+        let harmless = match Message::parse(data.as_bytes()) {
+            Ok(message) => return look(&message),
+            // Batches were a part of revision 2025-03-26.
+            Err(EnvelopeError::Batch) => serde_json::from_str::<Vec<&RawValue>>(data).is_ok_and(|messages| {
+                messages.iter().all(|raw| {
+                    Message::parse(raw.get().as_bytes()).is_ok_and(|message| matches!(look(&message), Screened::Pass))
+                })
+            }),
+            // No message; but a reader that is less strict than we are could take it for one.
+            Err(_) => !could_ask(data, self.revision.era()),
+        };
+        if harmless {
+            return Screened::Pass;
+        }
+        tracing::warn!("a malformed message of an upstream was dropped");
+        Screened::Drop
+    }
+
     /// -32042 belongs to url mode and to the legacy era.
     fn error(&self, call: &Call, error: &RawValue) -> Screened {
-        if self.modes().url && self.revision.era() == Era::Legacy || code_of(error) != Some(codes::URL_ELICITATION_REQUIRED) {
+        if self.modes().url && self.revision.era() == Era::Legacy || !requires_url(error) {
             return Screened::Pass;
         }
         let text = format!("the server {} wants a page to be visited, and this app cannot show it", call.caller.upstream().name);
@@ -92,8 +115,17 @@ impl Screen {
 
 const COMPLETE: &str = "notifications/elicitation/complete";
 
-fn code_of(error: &RawValue) -> Option<i64> {
-    RawObject::parse(error.get()).ok()?.get("code")?.get().parse().ok()
+/// Whether an error has the code -32042, however the number is written: many readers know one kind of number only.
+fn requires_url(error: &RawValue) -> bool {
+    const CODE: f64 = -32_042.0;
+    match RawObject::parse(error.get()) {
+        Ok(object) => {
+            let code = object.get("code").and_then(|code| code.get().parse::<f64>().ok());
+            code.is_some_and(|code| (code - CODE).abs() < 0.5)
+        }
+        // With two codes each reader picks its own.
+        Err(error) => error == WireError::DuplicateKey,
+    }
 }
 
 fn replace(status: StatusCode, call: &Call, error: &serde_json::Value) -> Screened {
@@ -103,7 +135,7 @@ fn replace(status: StatusCode, call: &Call, error: &serde_json::Value) -> Screen
 /// A modern result: questions are checked, and the upstream's state is sealed into ours, so that every state which comes
 /// back is bound to this principal, upstream and call (R-MRTR-02).
 fn modern_result(screen: &Screen, call: &Call, result: &RawValue) -> Screened {
-    if !result.get().contains("input_required") {
+    if !result.get().contains("input_required") && !result.get().contains(ESCAPE) {
         return Screened::Pass;
     }
     let name = &call.caller.upstream().name;
@@ -140,18 +172,33 @@ fn modern_result(screen: &Screen, call: &Call, result: &RawValue) -> Screened {
 fn refuse(caller: &Caller, id: &RawValue) {
     let text = "the client did not declare this mode of elicitation";
     let body = error_text(Some(id), &error_object(codes::INVALID_PARAMS, text));
-    let caller = caller.clone();
+    let mut caller = caller.clone();
+    // The question may have come on a GET stream, whose request was no POST.
+    caller.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    caller.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+    caller.headers.remove(LAST_EVENT_ID);
     tokio::spawn(async move {
         tracing::info!(upstream = caller.upstream().name, "a question in an undeclared mode was refused");
-        if let Err(error) = forward::send(&caller, &Injection::default(), Method::POST, Bytes::from(body)).await {
+        // Without a store it goes without a credential, which an upstream may accept.
+        let injection = caller.available().await.unwrap_or_default();
+        if let Err(error) = forward::send(&caller, &injection, Method::POST, Bytes::from(body)).await {
             tracing::warn!(upstream = caller.upstream().name, %error, "the refusal of a question was not delivered");
         }
     });
 }
 
+/// What can hide any other text in JSON.
+const ESCAPE: &str = "\\u";
+
 /// Whether an event must be looked at more closely. Most need not be, and are not parsed.
 fn matters(data: &str) -> bool {
-    ["elicitation/", "input_required", "-32042", "\"method\"", "\"result\"", "\"error\""].iter().any(|mark| data.contains(mark))
+    ["\"method\"", "\"result\"", "\"error\"", ESCAPE].iter().any(|mark| data.contains(mark))
+}
+
+/// Whether what is no message could be taken for a question, or for what the era does not have.
+fn could_ask(data: &str, era: Era) -> bool {
+    ["elicitation", "input_required", "32042", ESCAPE].iter().any(|mark| data.contains(mark))
+        || era == Era::Modern && data.contains("\"method\"")
 }
 
 struct Stream {
@@ -160,7 +207,7 @@ struct Stream {
     events: Events,
     /// Whether the call's response has passed.
     answered: bool,
-    /// Whether the upstream's events carry ids: then the client may resume, and a stream that ends is no failure.
+    /// Legacy: whether the upstream's events carry ids: then the client may resume, and a stream that ends is no failure.
     resumable: bool,
 }
 
@@ -182,7 +229,9 @@ impl Stream {
                 }
             }
             let response = self.response.as_mut()?;
-            let chunk = match tokio::time::timeout(SILENT_AT_MOST, response.chunk()).await {
+            // A subscription speaks when there is something to say.
+            let limit = if self.call.method == "subscriptions/listen" { Duration::MAX } else { SILENT_AT_MOST };
+            let chunk = match tokio::time::timeout(limit, response.chunk()).await {
                 Ok(Ok(Some(chunk))) if self.events.push(&chunk).is_ok() => continue,
                 Ok(Ok(Some(_))) => "sent an event that is too long",
                 Ok(Ok(None) | Err(_)) => "closed the stream before it answered",
@@ -201,17 +250,14 @@ impl Stream {
 
     /// What goes to the client for one event.
     fn look_at(&mut self, event: Event) -> Option<Bytes> {
-        self.resumable = self.resumable || event.has_id();
-        let screened = match event.data() {
-            Some(data) if matters(&data) => match Message::parse(data.as_bytes()) {
-                Ok(message) => {
-                    self.answered = self.answered || matches!(message, Message::Response { .. });
-                    self.call.screen.message(&self.call, &message)
-                }
-                Err(_) => Screened::Pass,
-            },
-            _ => Screened::Pass,
-        };
+        self.resumable = self.resumable || self.call.caller.era() == Era::Legacy && event.has_id();
+        let (call, answered) = (&self.call, &mut self.answered);
+        let screened = event.data().map_or(Screened::Pass, |data| {
+            call.screen.data(&data, |message| {
+                *answered = *answered || matches!(message, Message::Response { .. });
+                call.screen.message(call, message)
+            })
+        });
         match screened {
             Screened::Pass => Some(event.raw),
             Screened::Replace { text, .. } => Some(message_event(&text)),

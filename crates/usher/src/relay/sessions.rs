@@ -11,9 +11,9 @@ use usher_store::{Session, SessionId, SessionKey, Store, StoreError};
 use crate::mcp::headers;
 
 /// How long a session lives without a message.
-pub(super) const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
+pub(super) const IDLE: Duration = Duration::from_hours(24);
 
-const CACHED_FOR: Duration = Duration::from_secs(60);
+const CACHED_FOR: Duration = Duration::from_mins(1);
 const CACHED_AT_MOST: u64 = 50_000;
 
 /// The sessions that this replica has seen lately.

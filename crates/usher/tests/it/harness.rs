@@ -21,8 +21,9 @@ use usher::{
     pages,
     serve::{Running, start},
 };
+use usher_store::{Credential, Interaction, InteractionId};
 use usher_testkit::{
-    client::{Legacy, Modern},
+    client::{Legacy, Modern, Reply},
     person::Person,
     provider::Api,
     upstream::{Script, Upstream},
@@ -30,6 +31,23 @@ use usher_testkit::{
 
 /// The key that the weather server accepts.
 pub const KEY: &str = "key-for-the-weather-5f1d";
+
+/// The bearer token of the client `second`, where [`Setup::second`] is set.
+pub const SECOND: &str = "token-of-the-second-client-0123456789ab";
+
+/// Method and params of a call of each kind that may need a credential.
+pub const CALLS: [(&str, &str); 3] = [
+    ("tools/call", r#"{"name":"get_forecast","arguments":{"city":"Berlin"}}"#),
+    ("prompts/get", r#"{"name":"plan"}"#),
+    ("resources/read", r#"{"uri":"weather://berlin"}"#),
+];
+
+/// The person agreed to open the page.
+pub const ACCEPT: &str = r#"{"action":"accept"}"#;
+/// The person refused in the client.
+pub const DECLINE: &str = r#"{"action":"decline"}"#;
+/// Dismissed without a choice.
+pub const CANCEL: &str = r#"{"action":"cancel"}"#;
 
 /// A clock that runs with the system's and can be set forward.
 #[derive(Default)]
@@ -86,6 +104,10 @@ pub struct Setup {
     pub check: bool,
     /// More text at the end of the file.
     pub more: String,
+    /// With a second client, whose token is [`SECOND`].
+    pub second: bool,
+    /// The title of the provider and of the server, in place of "Weather".
+    pub title: Option<&'static str>,
 }
 
 /// A running service with a weather server behind it.
@@ -107,7 +129,17 @@ impl Stage {
 
     pub async fn with(setup: Setup, upstream: Upstream) -> Self {
         let folder = Folder::new();
+        if setup.second {
+            let text = format!("default = \"{}\"\nsecond = \"{SECOND}\"\n", "token-of-the-first-client-0123456789abc");
+            std::fs::write(folder.path().join("usher.tokens"), text).unwrap();
+            let owner = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+            std::fs::set_permissions(folder.path().join("usher.tokens"), owner).unwrap();
+        }
         let api = Api::start("x-api-key", KEY).await;
+        Self::furnished(&setup, folder, upstream, api).await
+    }
+
+    async fn furnished(setup: &Setup, folder: Folder, upstream: Upstream, api: Api) -> Self {
         upstream.tool("get_forecast", Script::new().require("x-api-key", KEY).text("sunny"));
         upstream.prompt(
             "plan",
@@ -117,11 +149,13 @@ impl Stage {
         );
         upstream.resource(
             "weather://berlin",
-            Script::new().require("x-api-key", KEY).result(r#"{"contents":[{"uri":"weather://berlin","text":"sunny"}]}"#),
+            Script::new()
+                .require("x-api-key", KEY)
+                .result(r#"{"contents":[{"uri":"weather://berlin","text":"sunny"}]}"#),
         );
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let text = config_text(&setup, port, &upstream, &api);
+        let text = config_text(setup, port, &upstream, &api);
         Self::start(&text, Some(listener), folder, upstream, api).await
     }
 
@@ -129,7 +163,8 @@ impl Stage {
         install_crypto_provider();
         let clock = Arc::new(TestClock::default());
         std::fs::write(folder.path().join("usher.toml"), text).unwrap();
-        let config = Config::parse(text, &folder.path().join("usher.toml"), &|_| None).map_err(|faults| faults.to_string());
+        let config =
+            Config::parse(text, &folder.path().join("usher.toml"), &|_| None).map_err(|faults| faults.to_string());
         let config = config.unwrap_or_else(|faults| panic!("{faults}"));
         let running = start(config, listener, clock.clone(), Arc::new(SystemRandom)).await.unwrap();
         let origin = running.app.config.public_url.origin().to_owned();
@@ -173,13 +208,21 @@ impl Stage {
 
 fn config_text(setup: &Setup, port: u16, upstream: &Upstream, api: &Api) -> String {
     let mut text = format!("public_url = \"http://127.0.0.1:{port}\"\n[listen]\naddress = \"127.0.0.1:{port}\"\n");
-    text.push_str("[[provider]]\nname = \"weather\"\ntitle = \"Weather\"\nkind = \"secret\"\n");
+    // A JSON string is a TOML string.
+    let title = usher_testkit::quote(setup.title.unwrap_or("Weather"));
+    write!(text, "[[provider]]\nname = \"weather\"\ntitle = {title}\nkind = \"secret\"\n").unwrap();
     text.push_str("[[provider.field]]\nname = \"api_key\"\nlabel = \"API key\"\n");
     if setup.check {
         let url = api.url("/me");
         write!(text, "[provider.check]\nget = \"{url}\"\nheader = {{ X-Api-Key = \"{{api_key}}\" }}\n").unwrap();
     }
-    write!(text, "[[upstream]]\nname = \"weather\"\ntitle = \"Weather\"\nurl = \"{}\"\n{}\n", upstream.url(), setup.upstream).unwrap();
+    write!(
+        text,
+        "[[upstream]]\nname = \"weather\"\ntitle = {title}\nurl = \"{}\"\n{}\n",
+        upstream.url(),
+        setup.upstream
+    )
+    .unwrap();
     if !setup.free {
         text.push_str("[[upstream.needs]]\nprovider = \"weather\"\nheader = { X-Api-Key = \"{api_key}\" }\n");
         text.push_str(&setup.needs);
@@ -187,4 +230,83 @@ fn config_text(setup: &Setup, port: u16, upstream: &Upstream, api: &Api) -> Stri
     text.push('\n');
     text.push_str(&setup.more);
     text
+}
+
+/// What stories about credentials need again and again.
+impl Stage {
+    /// Stops the service and starts it anew on the same folder, with another set-up and another server.
+    pub async fn moved(mut self, setup: &Setup, upstream: Upstream) -> Self {
+        self.stop().await;
+        let Self { folder, api, .. } = self;
+        Self::furnished(setup, folder, upstream, api).await
+    }
+
+    /// The interaction that a link leads to.
+    pub async fn interaction(&self, url: &str) -> Interaction {
+        let id = InteractionId::parse(url.rsplit('/').next().unwrap()).unwrap();
+        self.app().store.interaction(&id, self.clock.now()).await.unwrap().unwrap()
+    }
+
+    /// The questions that wait for the person.
+    pub async fn waiting(&self) -> Vec<Interaction> {
+        self.app().store.waiting_interactions(&local_user(), self.clock.now()).await.unwrap()
+    }
+
+    /// What is stored for the person at the weather provider.
+    pub async fn credential(&self) -> Option<Credential> {
+        self.app().store.credential(&local_user(), "weather").await.unwrap()
+    }
+
+    /// Connects the weather for the first client, and returns the person who did.
+    pub async fn connected(&self) -> Person {
+        let (method, params) = CALLS[0];
+        let asked = self.modern().call(method, params).await;
+        let person = self.person().await;
+        let done = person.connect(&asked.url(), &[("api_key", KEY)]).await;
+        assert_eq!(done.heading().as_deref(), Some("Connected"), "{}", done.describe());
+        person
+    }
+
+    /// The portal's address, which errors name.
+    pub fn portal(&self) -> String {
+        format!("{}/", self.origin)
+    }
+}
+
+/// What a call that ended before its server tells its caller: a result with `isError` for a tool, else a JSON-RPC error.
+pub fn told(method: &str, reply: &Reply) -> String {
+    if method == "tools/call" {
+        assert!(reply.is_tool_error(), "{}", reply.text());
+        return reply.content_text();
+    }
+    reply.error_message()
+}
+
+/// Whether a reply is what the weather server answers.
+pub fn answered(reply: &Reply) -> bool {
+    reply.response().result().is_some_and(|result| ["sunny", "plan the day"].iter().any(|text| result.contains(text)))
+}
+
+/// What stories about the transport need again and again.
+impl Stage {
+    /// A server that needs no credential: everything passes.
+    pub async fn free(upstream: Upstream) -> Self {
+        Self::with(Setup { free: true, ..Setup::default() }, upstream).await
+    }
+
+    /// A legacy client that can show links, initialised.
+    pub async fn ready(&self) -> Legacy {
+        let client = self.legacy();
+        let reply = client.initialize().await;
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        client
+    }
+
+    /// Stops the service and starts it anew, on the same folder and at the same address.
+    pub async fn restart(&mut self) {
+        self.stop().await;
+        let config = Config::load(&self.folder.path().join("usher.toml"), &|_| None);
+        let config = config.unwrap_or_else(|faults| panic!("{faults}"));
+        self.running = Some(start(config, None, self.clock.clone(), Arc::new(SystemRandom)).await.unwrap());
+    }
 }

@@ -2,16 +2,20 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 #![allow(unreachable_pub, missing_docs, reason = "a test binary exports nothing")]
 
+mod connect_tool;
 mod demo;
 mod door;
 mod endings;
 mod harness;
+mod lossless;
 mod needs_legacy;
 mod needs_modern;
 mod pages;
+mod raw;
 mod relay_legacy;
 mod relay_modern;
 mod secrecy;
+mod serve_command;
 mod sessions;
 mod stopping;
 mod store_trouble;

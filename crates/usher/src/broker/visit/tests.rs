@@ -38,9 +38,11 @@ fn now() -> Timestamp {
 }
 
 fn config(server: &str, check: Option<&str>) -> Config {
-    let mut text = String::from("[[provider]]\nname = \"weather\"\nkind = \"secret\"\n[[provider.field]]\nname = \"api_key\"\n");
+    let mut text =
+        String::from("[[provider]]\nname = \"weather\"\nkind = \"secret\"\n[[provider.field]]\nname = \"api_key\"\n");
     if let Some(url) = check {
-        write!(text, "[provider.check]\nget = \"{url}\"\nheader = {{ Authorization = \"Bearer {{api_key}}\" }}\n").unwrap();
+        write!(text, "[provider.check]\nget = \"{url}\"\nheader = {{ Authorization = \"Bearer {{api_key}}\" }}\n")
+            .unwrap();
     }
     write!(
         text,
@@ -229,7 +231,7 @@ async fn a_declined_question_is_over_and_not_asked_again_at_once() {
     let id = house.ask("desktop", AskReason::Missing).await;
     house.open(&id).await;
     let declined = house.broker.decline(&id, &person("owner")).await.unwrap();
-    assert!(house.broker.limits.rests(&declined.principal, "forecast", "weather"));
+    assert!(house.broker.limits.rests(&declined.principal, "forecast", "weather", now()));
     let again = house.broker.submit(&id, &person("owner"), typed(&[("api_key", KEY)])).await;
     assert!(matches!(again, Err(VisitError::Ended(_))));
     assert!(house.stored().await.is_none());

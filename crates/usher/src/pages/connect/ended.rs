@@ -27,9 +27,7 @@ pub(crate) fn instead(visitor: &Visitor, person: &SignedIn, id: &InteractionId, 
             let csrf = person.csrf(Form::Connect(id));
             (StatusCode::OK, ended(page, &interaction, &names, csrf, visitor.app.clock.now()))
         }
-        VisitError::Changed(interaction) => {
-            (StatusCode::GONE, changed(page, &Names::of(visitor, &interaction)))
-        }
+        VisitError::Changed(interaction) => (StatusCode::GONE, changed(page, &Names::of(visitor, &interaction))),
     };
     visitor.show(status, &message)
 }

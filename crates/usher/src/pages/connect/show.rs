@@ -30,7 +30,13 @@ pub(crate) async fn show(visitor: Visitor, Path(interaction): Path<String>) -> R
 }
 
 /// The page of an open question, after `attempt`.
-pub(crate) fn page(visitor: &Visitor, person: &SignedIn, visit: &Visit, status: StatusCode, attempt: &Attempt) -> Response {
+pub(crate) fn page(
+    visitor: &Visitor,
+    person: &SignedIn,
+    visit: &Visit,
+    status: StatusCode,
+    attempt: &Attempt,
+) -> Response {
     let csrf = person.csrf(Form::Connect(&visit.interaction.id));
     let page = ConnectPage::new(visitor.page(Some(person)), csrf, visit, attempt, visitor.app.clock.now());
     visitor.show(status, &page)

@@ -156,11 +156,7 @@ fn facts(words: Words, visit: &Visit) -> Vec<Fact> {
             words.text("connect.asked_by_note"),
         ),
         server,
-        Fact::noted(
-            words.text("connect.sent_to"),
-            &interaction.destination.target,
-            words.text("connect.sent_to_note"),
-        ),
+        Fact::noted(words.text("connect.sent_to"), &interaction.destination.target, words.text("connect.sent_to_note")),
         Fact::new(words.text("connect.kept"), words.text("connect.kept_value")),
         Fact::new(words.text("connect.seen"), words.text("connect.seen_value")),
     ]

@@ -66,7 +66,16 @@ pub(in crate::relay) async fn send(
 }
 
 /// Reads a whole body, bounded in size and time.
-pub(in crate::relay) async fn read(upstream: &Upstream, mut response: reqwest::Response) -> Result<Bytes, UpstreamError> {
+pub(in crate::relay) async fn read(upstream: &Upstream, response: reqwest::Response) -> Result<Bytes, UpstreamError> {
+    read_until(upstream, response, |_| false).await
+}
+
+/// The same, up to the piece for which `enough` says so.
+pub(in crate::relay) async fn read_until(
+    upstream: &Upstream,
+    mut response: reqwest::Response,
+    mut enough: impl FnMut(&[u8]) -> bool,
+) -> Result<Bytes, UpstreamError> {
     let reading = async {
         let mut body = BytesMut::new();
         loop {
@@ -76,7 +85,12 @@ pub(in crate::relay) async fn read(upstream: &Upstream, mut response: reqwest::R
                 Ok(Some(chunk)) if body.len() + chunk.len() > ANSWER_LIMIT => {
                     return Err(UpstreamError::TooLarge(upstream.name.clone()));
                 }
-                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+                Ok(Some(chunk)) => {
+                    body.extend_from_slice(&chunk);
+                    if enough(&chunk) {
+                        return Ok(body.freeze());
+                    }
+                }
             }
         }
     };

@@ -1,0 +1,156 @@
+//! What SQLite is told and how it goes about it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use elicit::SystemRandom;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AnyPool, AssertSqlSafe, ConnectOptions as _, Row as _};
+
+use crate::token::random_text;
+use crate::{KeyFile, Store, StoreError, Vault};
+
+const KEYS: &str = "k1 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA active";
+
+async fn open(url: &str) -> Result<Store, StoreError> {
+    let random = Arc::new(SystemRandom);
+    let keys = Arc::new(KeyFile::parse(KEYS).unwrap());
+    Store::open(&url.into(), Arc::new(Vault::new(keys, random.clone())), random).await
+}
+
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new() -> Self {
+        let path = std::env::temp_dir().join(format!("usher-store-{}", random_text(&SystemRandom)));
+        std::fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+
+    fn url(&self) -> String {
+        format!("sqlite:{}", self.0.join("usher.db").display())
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+async fn pragma<'r, T>(pool: &AnyPool, name: &str) -> Vec<T>
+where
+    T: for<'a> sqlx::Decode<'a, sqlx::Any> + sqlx::Type<sqlx::Any>,
+{
+    // All connections that the pool may have, each asked while the others are held.
+    let mut connections = Vec::new();
+    for _ in 0..pool.options().get_max_connections() {
+        connections.push(pool.acquire().await.unwrap());
+    }
+    let mut values = Vec::new();
+    for connection in &mut connections {
+        let sql = AssertSqlSafe(format!("PRAGMA {name}"));
+        let row = sqlx::query(sql).fetch_one(&mut **connection).await.unwrap();
+        values.push(row.try_get(0).unwrap());
+    }
+    values
+}
+
+#[tokio::test]
+async fn every_connection_has_a_log_ahead_full_synchronisation_and_patience() {
+    let directory = Directory::new();
+    let store = open(&directory.url()).await.unwrap();
+    for (pool, connections) in [(&store.shared.reader, 4), (&store.shared.writer, 1)] {
+        assert_eq!(pragma::<String>(pool, "journal_mode").await, vec!["wal"; connections]);
+        assert_eq!(pragma::<i64>(pool, "synchronous").await, vec![2; connections]);
+        assert_eq!(pragma::<i64>(pool, "busy_timeout").await, vec![5000; connections]);
+    }
+    let write = sqlx::query("DELETE FROM facts").execute(&store.shared.reader).await;
+    assert!(write.is_err(), "readers do not write");
+}
+
+/// R-SEC-07: local files are 0600, the log and the shared memory as well.
+#[cfg(unix)]
+#[tokio::test]
+async fn all_files_are_for_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    fn mode(path: &Path) -> u32 {
+        std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    let directory = Directory::new();
+    let path = directory.0.join("usher.db");
+    std::fs::write(&path, "").unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
+
+    let _store = open(&directory.url()).await.unwrap();
+
+    let mut names: Vec<_> = std::fs::read_dir(&directory.0).unwrap().map(|entry| entry.unwrap()).collect();
+    names.sort_by_key(std::fs::DirEntry::file_name);
+    let modes: Vec<_> =
+        names.iter().map(|entry| (entry.file_name().into_string().unwrap(), mode(&entry.path()))).collect();
+    assert_eq!(
+        modes,
+        [("usher.db".to_owned(), 0o600), ("usher.db-shm".to_owned(), 0o600), ("usher.db-wal".to_owned(), 0o600),]
+    );
+}
+
+#[tokio::test]
+async fn a_url_that_is_of_no_use_is_refused_without_repeating_it() {
+    for url in [
+        "mysql://root:hunter2@localhost/usher",
+        "sqlite::memory:",
+        "sqlite:",
+        "sqlite:usher.db?mode=memory",
+        "postgres://root:hunter2@[",
+        "usher.db",
+    ] {
+        let error = open(url).await.unwrap_err();
+        assert!(matches!(error, StoreError::Url(_)), "{url}: {error}");
+        assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+    }
+    let error = open("sqlite:/nowhere/at/all/usher.db").await.unwrap_err();
+    assert!(matches!(error, StoreError::File { .. }), "{error}");
+}
+
+/// No statement that runs while people wait reads a whole table.
+#[tokio::test]
+async fn every_statement_uses_an_index() {
+    let directory = Directory::new();
+    let _store = open(&directory.url()).await.unwrap();
+    let options = SqliteConnectOptions::new().filename(directory.0.join("usher.db"));
+    let mut connection = options.connect().await.unwrap();
+    let several = crate::interaction::find_several(8);
+    let statements = [
+        crate::interaction::EXPIRE,
+        crate::interaction::FIND,
+        crate::interaction::WAITING,
+        crate::interaction::ADVANCE,
+        &several,
+        crate::credential::FIND,
+        crate::credential::OF_USER,
+        crate::session::FIND,
+        crate::notice::DUE,
+        crate::notice::SESSIONS,
+        crate::notice::DELETE_OF_SESSION,
+        crate::browser::FIND_SESSION,
+        crate::audit::OF_USER,
+        crate::prune::EXPIRE[0],
+        crate::prune::DELETE_INTERACTIONS[0],
+        crate::prune::DELETE_SESSIONS[0],
+        crate::prune::DELETE_NOTICES[0],
+        crate::prune::DELETE_LINKS[0],
+        crate::prune::DELETE_ENDED_BROWSERS[0],
+        crate::prune::DELETE_IDLE_BROWSERS[0],
+        crate::prune::DELETE_AUDIT[0],
+    ];
+    for sql in statements {
+        let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
+        let rows = sqlx::query(explain).fetch_all(&mut connection).await.unwrap();
+        let plan: Vec<String> = rows.iter().map(|row| row.get("detail")).collect();
+        assert!(plan.iter().any(|step| step.starts_with("SEARCH ")), "{sql}: {plan:?}");
+        assert!(!plan.iter().any(|step| step.starts_with("SCAN ")), "{sql}: {plan:?}");
+        assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{sql}: {plan:?}");
+    }
+}

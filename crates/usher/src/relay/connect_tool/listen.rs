@@ -1,0 +1,81 @@
+//! `subscriptions/listen` in place of an upstream that refuses it: the stream says when the tools changed, which they do when
+//! the person has connected, and then ends in order, so that the client subscribes anew and reaches the upstream.
+
+use axum::response::Response;
+use bytes::Bytes;
+use elicit::RawObject;
+use tokio::{sync::mpsc, time::MissedTickBehavior};
+use usher_store::{CredentialKey, Event};
+
+use super::super::{call::Call, held, reply};
+use crate::mcp::{
+    envelope::{Message, result_text},
+    sse::{KEEP_ALIVE, message_event},
+};
+
+/// Opens the stream.
+pub(super) fn open(call: &Call) -> Response {
+    let (sender, receiver) = mpsc::channel(4);
+    let call = call.clone();
+    tokio::spawn(async move {
+        // A client that has left hears nothing more.
+        let _ = run(&call, &sender).await;
+    });
+    reply::events(held::receiver_body(receiver))
+}
+
+async fn run(call: &Call, sender: &mpsc::Sender<Bytes>) -> Result<(), mpsc::error::SendError<Bytes>> {
+    let app = &call.caller.app;
+    // Before the question whether something is missing, so that nothing is missed in between.
+    let mut events = app.store.events();
+    let wants_tools = wants_tools(call);
+    let agreed = if wants_tools { r#"{"toolsListChanged":true}"# } else { "{}" };
+    sender.send(notification(call, "notifications/subscriptions/acknowledged", Some(agreed))).await?;
+    let keys: Vec<CredentialKey> = call
+        .caller
+        .upstream()
+        .needs
+        .iter()
+        .map(|need| CredentialKey::of(&call.caller.principal.user, &need.provider))
+        .collect();
+    let mut ticks = tokio::time::interval(app.relay.keep_alive);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let connected = loop {
+        let look = tokio::select! {
+            () = sender.closed() => return Ok(()),
+            () = app.stopping.cancelled() => break false,
+            _ = ticks.tick() => {
+                sender.send(KEEP_ALIVE).await?;
+                true
+            }
+            event = events.recv() => match event {
+                Ok(Event::Credential(key)) => keys.contains(&key),
+                Ok(Event::Interaction(_) | Event::Session(_)) => false,
+                Ok(Event::Everything) | Err(_) => true,
+            },
+        };
+        if look && app.broker.lacking(&call.caller.principal, call.caller.upstream()).await.is_ok_and(|missing| missing.is_empty()) {
+            break true;
+        }
+    };
+    if connected && wants_tools {
+        sender.send(notification(call, "notifications/tools/list_changed", None)).await?;
+    }
+    let meta = format!(r#"{{"io.modelcontextprotocol/subscriptionId":{}}}"#, call.id.get());
+    let result = format!(r#"{{"resultType":"complete","_meta":{meta}}}"#);
+    sender.send(message_event(&result_text(&call.id, &result))).await
+}
+
+/// Whether the client asked to hear of changed tools.
+fn wants_tools(call: &Call) -> bool {
+    let Ok(Message::Request { params: Some(params), .. }) = Message::parse(&call.body) else { return false };
+    let Ok(params) = RawObject::parse(params.get()) else { return false };
+    let Some(Ok(filter)) = params.get("notifications").map(|filter| RawObject::parse(filter.get())) else { return false };
+    filter.get("toolsListChanged").is_some_and(|wanted| wanted.get() == "true")
+}
+
+fn notification(call: &Call, method: &str, filter: Option<&str>) -> Bytes {
+    let meta = format!(r#"{{"io.modelcontextprotocol/subscriptionId":{}}}"#, call.id.get());
+    let filter = filter.map_or_else(String::new, |filter| format!(r#","notifications":{filter}"#));
+    message_event(&format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"_meta":{meta}{filter}}}}}"#))
+}

@@ -1,0 +1,140 @@
+//! Stands in for an upstream that refuses even to list its tools to somebody without a credential: we answer its handshake
+//! and its listings ourselves, and list one tool of ours, `connect`, which asks (R-GW-06).
+
+mod listen;
+
+use axum::response::Response;
+use bytes::Bytes;
+use elicit::Era;
+use http::{HeaderValue, Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::{
+    call::{Attempt, Call},
+    ending::{Ending, title},
+    forward, reply,
+};
+use crate::{
+    credentials::Injection,
+    mcp::{
+        envelope::Message,
+        headers::{self, METHOD},
+        params::Params,
+    },
+};
+
+/// The name of our tool.
+pub(super) const CONNECT: &str = "connect";
+
+/// Whether a call means our tool. It does where a credential is missing and the upstream, asked for its tools without one,
+/// refuses: an upstream that lists its tools may have a `connect` of its own.
+pub(super) async fn is_meant(call: &Call) -> bool {
+    if call.method != "tools/call" || call.subject.as_deref() != Some(CONNECT) {
+        return false;
+    }
+    if call.caller.upstream().needs.is_empty() || !lacks(call).await {
+        return false;
+    }
+    match probe(call).await {
+        Some(status) => is_refusal(status),
+        None => false,
+    }
+}
+
+/// Whether a status means that the upstream wants a credential.
+pub(super) fn is_refusal(status: StatusCode) -> bool {
+    matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
+}
+
+async fn lacks(call: &Call) -> bool {
+    let caller = &call.caller;
+    // A store that does not answer is noticed where the call goes on.
+    caller.app.broker.lacking(&caller.principal, caller.upstream()).await.is_ok_and(|missing| !missing.is_empty())
+}
+
+/// Asks the upstream for its tools with nothing but what the client itself sent.
+async fn probe(call: &Call) -> Option<StatusCode> {
+    let Ok(Message::Request { params, .. }) = Message::parse(&call.body) else { return None };
+    let meta = Params::parse(params).ok()?.meta.map_or("{}", |meta| meta.get());
+    let body = format!(r#"{{"jsonrpc":"2.0","id":"usher-probe","method":"tools/list","params":{{"_meta":{meta}}}}}"#);
+    let mut caller = call.caller.clone();
+    caller.headers.remove(headers::NAME);
+    if call.caller.era() == Era::Modern {
+        caller.headers.insert(METHOD, HeaderValue::from_static("tools/list"));
+    }
+    let response = forward::send(&caller, &Injection::default(), Method::POST, Bytes::from(body)).await.ok()?;
+    Some(response.status())
+}
+
+/// Our tool's turn: asks for everything that is missing, and says so when nothing is.
+pub(super) async fn attempt(call: &Call) -> Attempt {
+    let caller = &call.caller;
+    match caller.app.broker.lacking(&caller.principal, caller.upstream()).await {
+        Ok(missing) if missing.is_empty() => {
+            let server = caller.upstream().title.get("en");
+            let text = format!("{server} is connected. List its tools again to see them.");
+            Attempt::Done(result(call, json!({ "content": [{ "type": "text", "text": text }] })))
+        }
+        Ok(missing) => Attempt::Ask(missing),
+        Err(error) => Attempt::Done(call.end(&Ending::Store(error))),
+    }
+}
+
+/// Answers in place of an upstream that refused `call`; `None` where nothing is missing or we have nothing to say.
+pub(super) async fn stand_in(call: &Call) -> Option<Response> {
+    if call.caller.upstream().needs.is_empty() || !lacks(call).await {
+        return None;
+    }
+    let empty = |member: &str| listing(call, json!({ member: [] }));
+    Some(match call.method.as_str() {
+        "server/discover" if call.caller.era() == Era::Modern => discovery(call),
+        "subscriptions/listen" if call.caller.era() == Era::Modern => listen::open(call),
+        "tools/list" => listing(call, json!({ "tools": [tool(call)] })),
+        "prompts/list" => empty("prompts"),
+        "resources/list" => empty("resources"),
+        "resources/templates/list" => empty("resourceTemplates"),
+        "ping" => result(call, json!({})),
+        _ => return None,
+    })
+}
+
+fn tool(call: &Call) -> Value {
+    let server = call.caller.upstream().title.get("en");
+    let providers: Vec<String> = call.caller.upstream().needs.iter().map(|need| title(call, &need.provider)).collect();
+    json!({
+        "name": CONNECT,
+        "title": format!("Connect {server}"),
+        "description": format!(
+            "{server} shows its tools once your {} account is connected. This asks you to connect it on a page of your own; \
+             afterwards list the tools again.",
+            providers.join(" and ")
+        ),
+        "inputSchema": { "type": "object", "properties": {}, "additionalProperties": false },
+    })
+}
+
+fn discovery(call: &Call) -> Response {
+    let server = call.caller.upstream().title.get("en");
+    let discovered = json!({
+        "supportedVersions": [call.screen.revision.as_str()],
+        "capabilities": { "tools": { "listChanged": true } },
+        "instructions": format!("{server} must be connected before it shows its tools: call the tool `{CONNECT}`."),
+    });
+    listing(call, discovered)
+}
+
+/// What clients must not keep: it changes with the first connection.
+fn listing(call: &Call, mut listed: Value) -> Response {
+    if call.caller.era() == Era::Modern {
+        listed["ttlMs"] = json!(0);
+        listed["cacheScope"] = json!("private");
+    }
+    result(call, listed)
+}
+
+fn result(call: &Call, mut value: Value) -> Response {
+    if call.caller.era() == Era::Modern {
+        value["resultType"] = json!("complete");
+    }
+    reply::result(&call.id, &value.to_string())
+}

@@ -1,0 +1,69 @@
+//! An upstream that refuses even to list its tools: ours stands in for it (R-GW-06).
+
+use serde_json::{Value, json};
+use usher_testkit::upstream::{Refusal, Script, Upstream};
+
+use crate::harness::{KEY, Setup, Stage};
+
+async fn closed_stage() -> Stage {
+    let upstream = Upstream::builder().require("x-api-key", KEY, Refusal::unauthorized()).start().await;
+    Stage::with(Setup::default(), upstream).await
+}
+
+fn names(listed: &Value) -> Vec<&str> {
+    listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+/// R-GW-06: handshake and listings are answered in place of the upstream, and `connect` asks; then the real tools are listed.
+#[tokio::test]
+async fn a_modern_client_finds_one_tool_that_connects() {
+    let stage = closed_stage().await;
+    let client = stage.modern();
+    let discovered = client.call("server/discover", "{}").await.result();
+    assert_eq!(discovered["supportedVersions"], json!(["2026-07-28"]));
+    assert_eq!(discovered["resultType"], "complete");
+    let listed = client.call("tools/list", "{}").await.result();
+    assert_eq!(names(&listed), ["connect"]);
+    assert_eq!(listed["ttlMs"], 0);
+    assert_eq!(client.call("prompts/list", "{}").await.result()["prompts"], json!([]));
+
+    let asked = client.tool("connect", "{}").await;
+    let person = stage.person().await;
+    person.connect(&asked.url(), &[("api_key", KEY)]).await;
+    let params = r#"{"name":"connect","arguments":{}}"#;
+    let accept = asked.answer_all(r#"{"action":"accept"}"#);
+    let reply = client.retry("tools/call", params, Some(&accept), asked.request_state().as_deref()).await;
+    assert!(reply.content_text().contains("Weather is connected"), "{}", reply.text());
+    assert!(!reply.is_tool_error());
+
+    let listed = client.call("tools/list", "{}").await.result();
+    assert_eq!(names(&listed), ["get_forecast"]);
+}
+
+/// R-GW-06: the change is announced on the stream that the client listens to, which then ends in order.
+#[tokio::test]
+async fn a_modern_listener_hears_that_the_tools_changed() {
+    let stage = closed_stage().await;
+    let client = stage.modern();
+    let mut stream = client.stream("subscriptions/listen", r#"{"notifications":{"toolsListChanged":true}}"#).await;
+    let acknowledged = stream.expect("notifications/subscriptions/acknowledged").await;
+    assert_eq!(acknowledged.at(&["params", "notifications", "toolsListChanged"]), Some("true"));
+    let asked = client.tool("get_forecast", "{}").await;
+    stage.person().await.connect(&asked.url(), &[("api_key", KEY)]).await;
+    stream.expect("notifications/tools/list_changed").await;
+    assert_eq!(stream.reply().await.result()["resultType"], "complete");
+}
+
+/// An upstream that lists its tools to anybody keeps a `connect` of its own.
+#[tokio::test]
+async fn a_tool_of_the_upstream_with_that_name_stays_its_own() {
+    let stage = Stage::new().await;
+    stage.upstream.tool("connect", Script::new().require("x-api-key", KEY).text("theirs"));
+    let client = stage.modern();
+    let asked = client.tool("connect", "{}").await;
+    stage.person().await.connect(&asked.url(), &[("api_key", KEY)]).await;
+    let params = r#"{"name":"connect","arguments":{}}"#;
+    let accept = asked.answer_all(r#"{"action":"accept"}"#);
+    let reply = client.retry("tools/call", params, Some(&accept), asked.request_state().as_deref()).await;
+    assert_eq!(reply.content_text(), "theirs");
+}
