@@ -17,13 +17,15 @@ use crate::{Event, InvalidId, Store, StoreError, notice, token};
 const TABLE: &str = "mcp_sessions";
 
 const CREATE: &str = "INSERT INTO mcp_sessions (session_key, upstream, upstream_session, issuer, \
-     subject, client, client_claim, revision, capabilities, initialize_params, created_at, expires_at) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+     subject, client, client_claim, revision, capabilities, initialize_params, begun, created_at, expires_at) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
 pub(crate) const FIND: &str = "SELECT session_key, upstream, upstream_session, issuer, subject, client, \
-     client_claim, revision, capabilities, initialize_params, created_at, expires_at \
+     client_claim, revision, capabilities, initialize_params, begun, created_at, expires_at \
      FROM mcp_sessions WHERE session_key = $1 AND expires_at > $2";
 const EXTEND: &str = "UPDATE mcp_sessions SET expires_at = $2 \
      WHERE session_key = $1 AND expires_at < $2 AND expires_at > $3";
+const BEGIN: &str = "UPDATE mcp_sessions SET upstream_session = $2, begun = 1 \
+     WHERE session_key = $1 AND begun = 0";
 const DELETE: &str = "DELETE FROM mcp_sessions WHERE session_key = $1";
 
 /// The id of a session as the client sends it: 256 random bits, base64url. A
@@ -99,6 +101,8 @@ pub struct NewSession {
     pub client_claim: Option<String>,
     /// The params of `initialize`, as JSON text, to begin again with another upstream session.
     pub initialize: String,
+    /// Whether the upstream has begun its side. An upstream that refuses whoever lacks a credential has not (R-GW-06).
+    pub begun: bool,
     /// When it ends unless it is extended.
     pub expires_at: Timestamp,
 }
@@ -122,6 +126,8 @@ pub struct Session {
     pub client_claim: Option<String>,
     /// The params of `initialize`, as JSON text.
     pub initialize: String,
+    /// Whether the upstream has begun its side.
+    pub begun: bool,
     /// When it began.
     pub created_at: Timestamp,
     /// When it ends unless it is extended.
@@ -158,15 +164,7 @@ impl Store {
         Self::within(async {
             let key = session.id.key();
             let record = record(&key, &session.upstream, &session.principal.client);
-            let sealed = session
-                .upstream_session
-                .as_deref()
-                .map(|secret| {
-                    let place = record.of(&session.principal);
-                    self.shared.vault.seal(&place, secret.as_bytes())
-                })
-                .transpose()
-                .map_err(StoreError::Unsealed)?;
+            let sealed = self.seal_upstream(&record.of(&session.principal), session.upstream_session.as_deref())?;
             let user = &session.principal.user;
             let mut transaction = self.begin().await?;
             sqlx::query(CREATE)
@@ -180,6 +178,7 @@ impl Store {
                 .bind(session.revision.as_str())
                 .bind(session.capabilities.clone())
                 .bind(session.initialize.clone())
+                .bind(i64::from(session.begun))
                 .bind(micros(now))
                 .bind(micros(session.expires_at))
                 .execute(&mut *transaction)
@@ -195,9 +194,14 @@ impl Store {
     ///
     /// A session whose master key is gone is unknown as well: its client then begins anew.
     pub async fn session(&self, id: &SessionId, now: Timestamp) -> Result<Option<Session>, StoreError> {
+        self.session_of(&id.key(), now).await
+    }
+
+    /// The same by what stands for the id, for those who have found it before.
+    pub async fn session_of(&self, key: &SessionKey, now: Timestamp) -> Result<Option<Session>, StoreError> {
         Self::within(async {
             let row = sqlx::query(FIND)
-                .bind(id.key().as_str().to_owned())
+                .bind(key.as_str().to_owned())
                 .bind(micros(now))
                 .fetch_optional(&self.shared.reader)
                 .await?;
@@ -207,6 +211,38 @@ impl Store {
             }
         })
         .await
+    }
+
+    /// Notes that the upstream has begun its side of a session that began without it. False where somebody else noted it
+    /// first: then that upstream session counts.
+    pub async fn begin_session(
+        &self,
+        session: &Session,
+        upstream_session: Option<&str>,
+    ) -> Result<bool, StoreError> {
+        let record = record(&session.key, &session.upstream, &session.principal.client);
+        let sealed = self.seal_upstream(&record.of(&session.principal), upstream_session)?;
+        let begun = Self::within(async {
+            let mut transaction = self.begin().await?;
+            let begun = sqlx::query(BEGIN)
+                .bind(session.key.as_str().to_owned())
+                .bind(sealed)
+                .execute(&mut *transaction)
+                .await?
+                .rows_affected();
+            transaction.commit().await?;
+            Ok(begun > 0)
+        })
+        .await?;
+        self.publish(Event::Session(session.key.clone()));
+        Ok(begun)
+    }
+
+    fn seal_upstream(&self, place: &Record<'_>, upstream_session: Option<&str>) -> Result<Option<Vec<u8>>, StoreError> {
+        upstream_session
+            .map(|secret| self.shared.vault.seal(place, secret.as_bytes()))
+            .transpose()
+            .map_err(StoreError::Unsealed)
     }
 
     /// Lets a session last until `expires_at`. Never shortens it, and does not bring
@@ -285,6 +321,7 @@ impl Store {
                 .map_err(|_| impossible("capabilities that are none"))?,
             client_claim: row.try_get("client_claim")?,
             initialize: row.try_get("initialize_params")?,
+            begun: row.try_get::<i64, _>("begun")? != 0,
             created_at: timestamp(row.try_get("created_at")?, TABLE)?,
             expires_at: timestamp(row.try_get("expires_at")?, TABLE)?,
         }))

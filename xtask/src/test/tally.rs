@@ -56,14 +56,13 @@ impl Tally {
         let ran = reports.iter().filter(|report| report.verdict != Verdict::Skipped).count();
         let failed = reports.iter().any(|report| report.verdict == Verdict::Failed);
         self.reports.extend(reports.into_iter().map(|report| (runner, report)));
-        if ran == 0 && !filtered {
-            return Err(format!("{runner}: no test ran"));
+        match (succeeded, ran) {
+            (true, 0) if !filtered => Err(format!("{runner}: no test ran")),
+            (true, _) => Ok(()),
+            (false, _) if failed => Ok(()),
+            (false, 0) if !filtered => Err(format!("{runner}: the runner failed before any test ran (see above)")),
+            (false, _) => Err(format!("{runner}: the runner failed without a failed test (see above)")),
         }
-        let explained = succeeded || failed || (filtered && ran == 0);
-        if !explained {
-            return Err(format!("{runner}: the runner failed without a failed test (see above)"));
-        }
-        Ok(())
     }
 
     fn count(&self, verdict: Verdict) -> usize {
@@ -131,6 +130,9 @@ mod tests {
         assert_eq!(tally.add("doc", vec![], true, false), Err("doc: no test ran".to_owned()));
         assert_eq!(tally.add("doc", vec![report(Verdict::Skipped)], true, false), Err("doc: no test ran".to_owned()));
         assert_eq!(tally.add("doc", vec![], true, true), Ok(()));
+        let crashed = tally.add("doc", vec![], false, false);
+        assert!(crashed.is_err_and(|fault| fault.contains("before any test ran")));
+        assert!(tally.add("doc", vec![], false, true).is_err());
     }
 
     #[test]

@@ -70,6 +70,7 @@ CREATE TABLE mcp_sessions (
     revision TEXT NOT NULL,
     capabilities TEXT NOT NULL,
     initialize_params TEXT NOT NULL,
+    begun BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL
 );

@@ -138,6 +138,7 @@ contract! {
             a_session_comes_back_whole,
             an_ended_session_is_unknown,
             extending_never_shortens_and_revives_nothing,
+            the_upstream_side_begins_once,
             a_deleted_session_is_unknown_and_told,
             a_session_moved_to_another_principal_does_not_open,
         }

@@ -66,6 +66,7 @@ pub(crate) fn session() -> NewSession {
         id: SessionId::new(&SystemRandom),
         upstream: "forecast".to_owned(),
         upstream_session: Some("upstream-session-secret".to_owned()),
+        begun: true,
         principal: principal("user-1"),
         revision: Revision::V2025_11_25,
         capabilities: r#"{"elicitation":{"form":{},"url":{}}}"#.to_owned(),

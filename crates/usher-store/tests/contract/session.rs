@@ -84,3 +84,22 @@ pub(crate) async fn a_session_moved_to_another_principal_does_not_open(database:
         assert!(matches!(error, StoreError::Unopened { .. }), "{change}: {error}");
     }
 }
+
+/// R-GW-06, R-GW-08: a session that began without its upstream gets one upstream session, whichever replica is first.
+pub(crate) async fn the_upstream_side_begins_once(database: Database) {
+    let (store, other_replica) = (database.store().await, database.store().await);
+    let mut new = session();
+    (new.upstream_session, new.begun) = (None, false);
+    store.create_session(new.clone(), at(0)).await.unwrap();
+    let found = store.session(&new.id, at(1)).await.unwrap().unwrap();
+    assert!(!found.begun);
+
+    let mut events = store.events();
+    assert!(store.begin_session(&found, Some("first")).await.unwrap());
+    assert!(!other_replica.begin_session(&found, Some("second")).await.unwrap());
+
+    let found = other_replica.session_of(&found.key, at(1)).await.unwrap().unwrap();
+    assert!(found.begun);
+    assert_eq!(found.upstream_session.as_deref(), Some("first"));
+    assert!(matches!(events.recv().await.unwrap(), Event::Session(key) if key == found.key));
+}

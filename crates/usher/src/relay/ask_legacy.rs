@@ -105,6 +105,9 @@ async fn hold(
                 }
                 match held.during("Going on", call.attempt()).await? {
                     Attempt::Done(response) => {
+                        if call.connects {
+                            held.message(TOOLS_CHANGED).await?;
+                        }
                         held.finish(response).await;
                         return Ok(());
                     }
@@ -138,6 +141,9 @@ async fn hold(
         waiting = app.relay.answers.hold(&session.key, &call.id);
     }
 }
+
+/// The client lists the tools anew.
+pub(super) const TOOLS_CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 
 enum Outcome {
     Completed,

@@ -64,6 +64,13 @@ impl Caller {
         }
     }
 
+    /// Whether anything of what the upstream needs is missing, whatever the call. A store that does not answer is
+    /// noticed where the call goes on.
+    pub(super) async fn lacks(&self) -> bool {
+        !self.upstream().needs.is_empty()
+            && self.app.broker.lacking(&self.principal, self.upstream()).await.is_ok_and(|missing| !missing.is_empty())
+    }
+
     /// Until when a call may be held.
     pub(super) fn held_until(&self) -> Instant {
         self.arrived + self.upstream().hold
@@ -127,7 +134,7 @@ impl Call {
                         Some(response) => response,
                         None => self.end(&Ending::Upstream(UpstreamError::Refused {
                             name: self.caller.upstream().name.clone(),
-                            status: status.as_u16(),
+                            status,
                         })),
                     });
                 }

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 
 use super::{
+    begin,
     call::{Call, Caller},
     connect_tool,
     ending::Ending,
@@ -37,8 +38,12 @@ pub(super) async fn send(
     method: Method,
     body: Bytes,
 ) -> Result<reqwest::Response, UpstreamError> {
+    let begun = match &caller.session {
+        Some(session) if !session.begun => Some(begin::begun(caller, session, injection).await?),
+        session => session.clone(),
+    };
     let mut headers = caller.headers.clone();
-    if let Some(id) = caller.session.as_ref().and_then(|session| session.upstream_session.as_deref())
+    if let Some(id) = begun.as_ref().and_then(|session| session.upstream_session.as_deref())
         && let Ok(value) = HeaderValue::from_str(id)
     {
         headers.insert(headers::SESSION_ID, value);
@@ -57,6 +62,7 @@ pub(super) async fn call(call: &Call, injection: &Injection) -> Forwarded {
     let caller = &call.caller;
     let response = match send(caller, injection, Method::POST, call.body.clone()).await {
         Ok(response) => response,
+        Err(UpstreamError::Refused { status, .. }) => return Forwarded::Refused(status),
         Err(error) => return Forwarded::Response(call.end(&Ending::Upstream(error))),
     };
     if rejects(caller, injection, response.status()) {

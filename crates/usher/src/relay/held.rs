@@ -111,3 +111,48 @@ impl Held {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a caller with this progress token reads while a call is held a moment, up to the `count`th event.
+    async fn read(token: Option<&str>, count: usize) -> String {
+        let token = token.map(|token| RawValue::from_string(token.to_owned()).unwrap());
+        let (mut held, response) = open(Duration::from_millis(1), token);
+        tokio::spawn(async move { held.during("Waiting for you", std::future::pending::<()>()).await.map_err(|_| ()) });
+        let mut chunks = response.into_body().into_data_stream();
+        let mut text = String::new();
+        for _ in 0..count {
+            text.push_str(std::str::from_utf8(&chunks.next().await.unwrap().unwrap()).unwrap());
+        }
+        text
+    }
+
+    /// Progress goes only to a caller that gave a token, with that very token, and grows.
+    #[tokio::test]
+    async fn a_caller_with_a_token_gets_progress() {
+        let text = read(Some("9007199254740993"), 2).await;
+        for part in
+            ["notifications/progress", "\"progressToken\":9007199254740993", "\"progress\":1,", "\"progress\":2,"]
+        {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(text.contains("Waiting for you"));
+    }
+
+    #[tokio::test]
+    async fn a_caller_without_a_token_gets_nothing_but_comments() {
+        let text = read(None, 3).await;
+        assert!(!text.is_empty() && text.lines().all(|line| line.is_empty() || line.starts_with(':')), "{text}");
+    }
+
+    /// R-SEC-04: a reader that leaves ends the wait.
+    #[tokio::test]
+    async fn a_reader_that_leaves_ends_the_wait() {
+        let (mut held, response) = open(Duration::from_mins(1), None);
+        drop(response);
+        assert!(held.during("x", std::future::pending::<()>()).await.is_err());
+        assert!(held.message("{}").await.is_err());
+    }
+}

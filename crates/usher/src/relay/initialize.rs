@@ -5,9 +5,10 @@ use bytes::Bytes;
 use elicit::{Revision, codes};
 use http::{HeaderValue, Method, StatusCode, header};
 use serde_json::value::RawValue;
-use usher_store::{NewSession, SessionId};
+use usher_store::{NewSession, SessionId, StoreError};
 
 use super::{
+    begin,
     call::Caller,
     forward, reply,
     sessions::IDLE,
@@ -39,31 +40,66 @@ pub(super) async fn start(caller: Caller, id: &RawValue, params: Option<&RawValu
     };
     let (upstream_session, answer) = match answered {
         Ok(answered) => answered,
+        Err(UpstreamError::Refused { status, .. }) if caller.lacks().await => {
+            return begin::without_upstream(&caller, id, params, read, status).await;
+        }
         Err(error) => return reply::error(StatusCode::OK, Some(id), codes::INTERNAL_ERROR, &error.to_string()),
     };
     let Some(revision) = answer.revision else {
         // An error of the upstream, or a version that is no version: the client's to judge, and no session.
         return answer.response();
     };
+    let begins = Begins { revision, begun: true, upstream_session };
+    match keep(&caller, params, read, begins).await {
+        Ok(session) => with_session(answer.response(), &session),
+        Err(error) => {
+            tracing::error!(%error, "a session cannot be stored");
+            reply::error(StatusCode::OK, Some(id), codes::INTERNAL_ERROR, "Usher cannot reach its store at the moment")
+        }
+    }
+}
+
+/// How the upstream's side of a session begins.
+pub(super) struct Begins {
+    pub(super) revision: Revision,
+    pub(super) begun: bool,
+    pub(super) upstream_session: Option<String>,
+}
+
+/// Stores a session of this caller.
+pub(super) async fn keep(
+    caller: &Caller,
+    params: Option<&RawValue>,
+    read: InitializeParams,
+    begins: Begins,
+) -> Result<SessionId, StoreError> {
     let session = SessionId::new(&*caller.app.random);
     let now = caller.app.clock.now();
     let new = NewSession {
         id: session.clone(),
         upstream: caller.upstream().name.clone(),
-        upstream_session,
+        upstream_session: begins.upstream_session,
         principal: caller.principal.clone(),
-        revision,
+        revision: begins.revision,
         capabilities: read.capabilities.as_str().to_owned(),
         client_claim: read.client_claim,
         initialize: params.map_or_else(|| "{}".to_owned(), |params| params.get().to_owned()),
+        begun: begins.begun,
         expires_at: now + IDLE,
     };
-    if let Err(error) = caller.app.store.create_session(new, now).await {
-        tracing::error!(%error, "a session cannot be stored");
-        return reply::error(StatusCode::OK, Some(id), codes::INTERNAL_ERROR, "Usher cannot reach its store at the moment");
-    }
-    tracing::info!(upstream = caller.upstream().name, client = %caller.principal.client, session = %session.key(), revision = revision.as_str(), "session started");
-    let mut response = answer.response();
+    caller.app.store.create_session(new, now).await?;
+    tracing::info!(
+        upstream = caller.upstream().name,
+        client = %caller.principal.client,
+        session = %session.key(),
+        revision = begins.revision.as_str(),
+        "session started"
+    );
+    Ok(session)
+}
+
+/// The response that tells the client its session.
+pub(super) fn with_session(mut response: Response, session: &SessionId) -> Response {
     if let Ok(value) = HeaderValue::from_str(session.expose()) {
         response.headers_mut().insert(headers::SESSION_ID, value);
     }
@@ -71,10 +107,10 @@ pub(super) async fn start(caller: Caller, id: &RawValue, params: Option<&RawValu
 }
 
 /// The upstream's whole answer, as it came.
-struct Answer {
+pub(super) struct Answer {
     kind: HeaderValue,
     body: Bytes,
-    revision: Option<Revision>,
+    pub(super) revision: Option<Revision>,
     status: StatusCode,
 }
 
@@ -84,14 +120,14 @@ impl Answer {
     }
 }
 
-async fn answer(caller: &Caller, response: reqwest::Response) -> Result<(Option<String>, Answer), UpstreamError> {
+pub(super) async fn answer(caller: &Caller, response: reqwest::Response) -> Result<(Option<String>, Answer), UpstreamError> {
     let upstream = caller.upstream();
     let status = response.status();
     let session = response.headers().get(headers::SESSION_ID).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let kind = response.headers().get(header::CONTENT_TYPE).cloned();
     let garbage = || UpstreamError::Garbage { name: upstream.name.clone(), what: format!("HTTP {}", status.as_u16()) };
     if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-        return Err(UpstreamError::Refused { name: upstream.name.clone(), status: status.as_u16() });
+        return Err(UpstreamError::Refused { name: upstream.name.clone(), status });
     }
     let Some(kind) = kind.filter(|kind| is_type(Some(kind), "application/json") || is_type(Some(kind), "text/event-stream")) else {
         return Err(garbage());

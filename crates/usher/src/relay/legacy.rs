@@ -13,6 +13,7 @@ use super::{
     call::{Attempt, Call, Caller},
     connect_tool, forward, inbound, initialize, reply,
     screen::{Screen, cancelled_id},
+    upstream::http::UpstreamError,
 };
 use crate::mcp::{
     envelope::Message,
@@ -106,6 +107,8 @@ async fn pass(caller: &Caller, body: Bytes) -> Response {
     };
     match forward::send(caller, &injection, Method::POST, body).await {
         Ok(response) if response.status().is_success() => reply::accepted(),
+        // An upstream that has not begun its side has nobody to tell.
+        Err(UpstreamError::Refused { .. }) if caller.session.as_ref().is_some_and(|session| !session.begun) => reply::accepted(),
         Ok(response) if forward::session_is_over(caller, &response).await => {
             reply::error(StatusCode::NOT_FOUND, None, codes::INVALID_REQUEST, forward::SESSION_OVER)
         }

@@ -3,6 +3,7 @@
 mod answers;
 mod ask_legacy;
 mod ask_modern;
+mod begin;
 mod call;
 mod connect_tool;
 mod ending;

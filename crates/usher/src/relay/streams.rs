@@ -35,6 +35,11 @@ impl Streams {
         (Place { key: session.clone(), sender: weak, open: Arc::clone(&self.open) }, receiver)
     }
 
+    /// Ends the session's stream, if one is open here.
+    pub(super) fn end(&self, session: &SessionKey) {
+        lock(&self.open).remove(session);
+    }
+
     /// The session's stream, if one is open here.
     pub(super) fn of(&self, session: &SessionKey) -> Option<mpsc::Sender<Bytes>> {
         lock(&self.open).get(session).cloned()

@@ -67,3 +67,41 @@ async fn a_tool_of_the_upstream_with_that_name_stays_its_own() {
     let reply = client.retry("tools/call", params, Some(&accept), asked.request_state().as_deref()).await;
     assert_eq!(reply.content_text(), "theirs");
 }
+
+/// R-GW-06: the same in the legacy era, where the handshake is answered in place of the upstream and made up for later.
+#[tokio::test]
+async fn a_legacy_client_finds_one_tool_that_connects() {
+    let stage = closed_stage().await;
+    let client = stage.legacy();
+    let started = client.initialize().await.result();
+    assert_eq!(started["protocolVersion"], "2025-11-25");
+    assert_eq!(started["capabilities"], json!({ "tools": { "listChanged": true } }));
+    assert_eq!(names(&client.call("tools/list", "{}").await.result()), ["connect"]);
+    let mut get = client.open_get(None).await;
+
+    let mut stream = client.open_tool("connect", "{}").await;
+    let question = stream.expect("elicitation/create").await;
+    client.respond(question.id().unwrap(), r#"{"action":"accept"}"#).await;
+    stage.person().await.connect(&question.string(&["params", "url"]).unwrap(), &[("api_key", KEY)]).await;
+    stream.expect("notifications/tools/list_changed").await;
+    assert!(stream.reply().await.content_text().contains("Weather is connected"));
+
+    assert_eq!(names(&client.call("tools/list", "{}").await.result()), ["get_forecast"]);
+    get.expect("notifications/tools/list_changed").await;
+    assert_eq!(client.tool("get_forecast", "{}").await.content_text(), "sunny");
+    assert_eq!(stage.upstream.sessions().len(), 1);
+    stage.upstream.assert_clean();
+}
+
+/// R-GW-06, R-GW-03: a call of a real tool asks as well, and goes on upstream once its side has begun.
+#[tokio::test]
+async fn a_legacy_call_begins_the_upstream_session_when_it_goes_on() {
+    let stage = closed_stage().await;
+    let client = stage.legacy();
+    client.initialize().await;
+    let mut stream = client.open_tool("get_forecast", "{}").await;
+    let question = stream.expect("elicitation/create").await;
+    client.respond(question.id().unwrap(), r#"{"action":"accept"}"#).await;
+    stage.person().await.connect(&question.string(&["params", "url"]).unwrap(), &[("api_key", KEY)]).await;
+    assert_eq!(stream.reply().await.content_text(), "sunny");
+}

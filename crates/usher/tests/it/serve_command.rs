@@ -1,1 +1,293 @@
-//! placeholder
+//! The real `usher` binary as a person runs it.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    net::TcpListener,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    process::{Child, Command, ExitStatus, Output, Stdio},
+    sync::mpsc,
+};
+
+use usher_testkit::{DEADLINE, client::Modern, person::Person, upstream::Upstream, within};
+
+use crate::harness::Folder;
+
+fn usher(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_usher"));
+    command.args(arguments).arg("--config").arg(folder.join("usher.toml")).current_dir(folder);
+    // No browser of the machine that runs the tests is opened.
+    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env_remove("BROWSER").env_remove("USHER_LOG");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Runs a command that ends by itself.
+async fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = usher(folder, arguments);
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap());
+    within(DEADLINE, "the command does not end", output).await.unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn config(folder: &Path, port: u16, upstream: &str, more: &str) {
+    let text = format!(
+        "public_url = \"http://127.0.0.1:{port}\"\n[listen]\naddress = \"127.0.0.1:{port}\"\n{more}\n\
+         [[upstream]]\nname = \"weather\"\nurl = \"{upstream}\"\n"
+    );
+    std::fs::write(folder.join("usher.toml"), text).unwrap();
+}
+
+/// A running `usher serve`; ended with the test.
+struct Service {
+    child: Child,
+    folder: Folder,
+    origin: String,
+    /// What it printed until it was ready.
+    welcome: String,
+}
+
+impl Service {
+    async fn start(upstream: &str) -> Self {
+        let folder = Folder::new();
+        let port = free_port();
+        config(folder.path(), port, upstream, "");
+        let mut child = usher(folder.path(), &["serve"]).spawn().unwrap();
+        let (stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        // Whoever writes to a full pipe stands still.
+        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || {
+            let lines = BufReader::new(stdout).lines().map_while(Result::ok);
+            lines.for_each(|line| drop(sender.send(line)));
+        });
+        let read = move || {
+            let mut welcome = String::new();
+            // The host's configuration comes last; its closing brace stands alone.
+            while let Ok(line) = receiver.recv_timeout(DEADLINE) {
+                welcome.push_str(&line);
+                welcome.push('\n');
+                if line == "}" {
+                    return welcome;
+                }
+            }
+            panic!("no whole greeting: {welcome}");
+        };
+        let welcome = tokio::task::spawn_blocking(read).await.unwrap();
+        Self { child, folder, origin: format!("http://127.0.0.1:{port}"), welcome }
+    }
+
+    fn link(&self) -> String {
+        let words = self.welcome.split_whitespace();
+        words.into_iter().find(|word| word.contains("/login?token=")).unwrap().to_owned()
+    }
+
+    fn host_config(&self) -> serde_json::Value {
+        let start = self.welcome.find("\n{").unwrap();
+        serde_json::from_str(&self.welcome[start..]).unwrap()
+    }
+
+    /// Sends SIGTERM and waits for the end.
+    async fn terminate(&mut self) -> ExitStatus {
+        let kill = format!("kill -TERM {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        let ended = async {
+            loop {
+                if let Some(status) = self.child.try_wait().unwrap() {
+                    return status;
+                }
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            }
+        };
+        within(DEADLINE, "the service does not end", ended).await
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// R-SEC-08: what is printed is enough to sign in and to point a host at the service.
+#[tokio::test]
+async fn the_greeting_signs_in_and_configures_a_host() {
+    let upstream = Upstream::start().await;
+    let service = Service::start(&upstream.url()).await;
+    let person = Person::new(&service.origin).language("en");
+    assert_eq!(person.sign_in(&service.link()).await.status, 200);
+    assert_eq!(person.get("/").await.status, 200);
+    let server = &service.host_config()["mcpServers"]["weather"];
+    assert_eq!(server["type"], "http");
+    let authorization = server["headers"]["Authorization"].as_str().unwrap();
+    let client = Modern::new(server["url"].as_str().unwrap()).token(authorization.strip_prefix("Bearer ").unwrap());
+    assert_eq!(client.call("tools/list", "{}").await.status, 200);
+    upstream.assert_clean();
+}
+
+/// R-SEC-07: whatever the service makes is for its owner alone.
+#[tokio::test]
+async fn every_file_that_is_made_is_for_its_owner_alone() {
+    let service = Service::start("http://127.0.0.1:9/mcp").await;
+    let mut made = Vec::new();
+    for entry in std::fs::read_dir(service.folder.path()).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        if name != "usher.toml" {
+            assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{name}");
+            made.push(name);
+        }
+    }
+    for name in ["usher.control", "usher.db", "usher.keys", "usher.tokens"] {
+        assert!(made.iter().any(|made| made == name), "{name} is not among {made:?}");
+    }
+}
+
+/// SIGTERM is how services are stopped: a clean end, and the control file goes with it.
+#[tokio::test]
+async fn a_terminated_service_ends_in_good_order() {
+    let upstream = Upstream::start().await;
+    let mut service = Service::start(&upstream.url()).await;
+    let server = service.host_config();
+    let token = server["mcpServers"]["weather"]["headers"]["Authorization"].as_str().unwrap().to_owned();
+    let client = Modern::new(format!("{}/mcp/weather", service.origin)).token(token.strip_prefix("Bearer ").unwrap());
+    let mut listen = client.stream("subscriptions/listen", "{}").await;
+    listen.expect("notifications/subscriptions/acknowledged").await;
+    let status = service.terminate().await;
+    assert_eq!(status.code(), Some(0));
+    assert!(listen.reply().await.response().result().is_some());
+    assert!(!service.folder.path().join("usher.control").exists());
+    assert!(service.folder.path().join("usher.tokens").exists());
+}
+
+/// The design, section 12: all faults at once, with line and remedy, before anything is made or listens.
+#[tokio::test]
+async fn all_faults_of_a_configuration_are_told_at_once() {
+    let folder = Folder::new();
+    let port = free_port();
+    let text = format!(
+        "public_url = \"http://127.0.0.1:{port}\"\ncolour = \"red\"\n[listen]\naddress = \"0.0.0.0:{port}\"\n\
+         [[provider]]\nname = \"Weather\"\nkind = \"secret\"\n[[upstream]]\nname = \"weather\"\nurl = \"ftp://a.example\"\n\
+         fallback = \"guess\"\n[[upstream.needs]]\nprovider = \"nobody\"\n"
+    );
+    std::fs::write(folder.path().join("usher.toml"), text).unwrap();
+    let output = run(folder.path(), &["serve"]).await;
+    let told = text_of_both(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    for (line, word) in [(2, "colour"), (4, "address"), (6, "Weather"), (10, "url"), (11, "fallback"), (13, "nobody")] {
+        let found = told.lines().any(|said| said.contains(&format!("usher.toml:{line}:")) && said.contains(word));
+        assert!(found, "line {line} ({word}) is not in:\n{told}");
+    }
+    assert!(told.contains("fix:"), "{told}");
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["usher.toml"], "nothing was made");
+}
+
+fn text_of_both(output: &Output) -> String {
+    text(&output.stderr) + &text(&output.stdout)
+}
+
+/// R-SEC-04: what cannot start says why and what to do.
+#[tokio::test]
+async fn what_cannot_start_says_what_to_do() {
+    let folder = Folder::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    config(folder.path(), port, "http://127.0.0.1:9/mcp", "");
+    let output = run(folder.path(), &["serve"]).await;
+    let told = text_of_both(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains(&format!("cannot listen on 127.0.0.1:{port}")), "{told}");
+    std::fs::remove_file(folder.path().join("usher.toml")).unwrap();
+    let output = run(folder.path(), &["serve"]).await;
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text_of_both(&output).contains("usher.toml"), "{}", text_of_both(&output));
+}
+
+/// The design, section 6: with PostgreSQL no replica makes keys of its own.
+#[tokio::test]
+async fn without_a_key_file_a_shared_store_is_not_opened() {
+    let folder = Folder::new();
+    let store = "[store]\nurl = \"postgres://nobody:secret-password@127.0.0.1:9/none\"";
+    config(folder.path(), free_port(), "http://127.0.0.1:9/mcp", store);
+    let output = run(folder.path(), &["serve"]).await;
+    let told = text_of_both(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("usher keys init") && told.contains("usher.keys"), "{told}");
+    assert!(!told.contains("secret-password"), "{told}");
+    assert!(!folder.path().join("usher.keys").exists());
+    let made = run(folder.path(), &["keys", "init"]).await;
+    assert_eq!(made.status.code(), Some(0), "{}", text_of_both(&made));
+    let mode = std::fs::metadata(folder.path().join("usher.keys")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let again = run(folder.path(), &["keys", "init"]).await;
+    assert_eq!(again.status.code(), Some(1), "keys are never overwritten: {}", text_of_both(&again));
+}
+
+/// R-SEC-07, R-SEC-08: a link for whoever may read the control file, while the service runs.
+#[tokio::test]
+async fn login_gives_a_link_while_the_service_runs_and_says_so_when_it_does_not() {
+    let mut service = Service::start("http://127.0.0.1:9/mcp").await;
+    let folder = service.folder.path().to_owned();
+    let output = run(&folder, &["login", "--no-browser"]).await;
+    let told = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{told}{}", text(&output.stderr));
+    let link = told.split_whitespace().find(|word| word.contains("/login?token=")).unwrap();
+    let person = Person::new(&service.origin).language("en");
+    assert_eq!(person.sign_in(link).await.status, 200);
+    assert_eq!(person.get("/").await.status, 200);
+    let stranger = Person::new(&service.origin).language("en");
+    let used = stranger.sign_in(link).await;
+    assert_eq!(used.status, 410, "{}", used.describe());
+    service.terminate().await;
+    let output = run(&folder, &["login", "--no-browser"]).await;
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("usher serve"), "{}", text(&output.stderr));
+    assert!(output.stdout.is_empty());
+}
+
+/// R-SEC-08: a killed service leaves a control file behind, which opens nothing.
+#[tokio::test]
+async fn login_after_a_killed_service_says_that_it_does_not_run() {
+    let mut service = Service::start("http://127.0.0.1:9/mcp").await;
+    service.child.kill().unwrap();
+    service.child.wait().unwrap();
+    assert!(service.folder.path().join("usher.control").exists());
+    let output = run(service.folder.path(), &["login", "--no-browser"]).await;
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("not running"), "{}", text(&output.stderr));
+}
+
+/// A log that nobody asked for tells no secret, whatever is called.
+#[tokio::test]
+async fn the_log_of_a_start_tells_no_token() {
+    let folder = Folder::new();
+    config(folder.path(), free_port(), "http://127.0.0.1:9/mcp", "");
+    let mut child = usher(folder.path(), &["serve"]).env("USHER_LOG", "trace").spawn().unwrap();
+    let (stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let log = std::thread::spawn(move || {
+        let mut log = String::new();
+        let _ = stderr.read_to_string(&mut log);
+        log
+    });
+    let lines = BufReader::new(stdout).lines().map_while(Result::ok);
+    let welcome: String = lines.take_while(|line| line != "}").collect();
+    let _ = child.kill();
+    child.wait().unwrap();
+    let log = log.join().unwrap();
+    assert!(log.contains("service started"), "{log}");
+    let tokens = std::fs::read_to_string(folder.path().join("usher.tokens")).unwrap();
+    let token = tokens.split('"').nth(3).or_else(|| tokens.split('"').nth(1)).unwrap();
+    let link = welcome.split_whitespace().find(|word| word.contains("/login?token=")).unwrap();
+    for secret in [token, link.split("token=").nth(1).unwrap()] {
+        assert!(secret.len() >= 32 && !log.contains(secret), "a token stands in the log");
+    }
+}

@@ -110,7 +110,6 @@ async fn a_session_that_the_upstream_forgot_is_over() {
             assert_eq!(reply.status, 404, "{}", reply.text());
         }
         assert_eq!(requests(&stage), before, "ours is gone, so nothing goes upstream");
-        assert_eq!(client.initialize().await.status, 400, "initialize goes without a session id");
         let again = stage.ready().await;
         assert_eq!(again.call("tools/list", "{}").await.status, 200);
     }

@@ -27,8 +27,8 @@ pub(super) async fn play(stage: &Stage, era: Era, key: &str) -> ExitCode {
     match talk(stage, era, key).await {
         Ok(()) => {
             println!(
-                "\nWhere to go next\n   Put your own server in such a file, usher.toml, and run: usher serve\n   README.md \
-                 says how to point your MCP host at it."
+                "\nWhere to go next\n   Name your own server in such a file, usher.toml, and run: usher serve\n   More in \
+                 README.md, \"In front of your own server\"."
             );
             ExitCode::SUCCESS
         }
@@ -111,9 +111,14 @@ fn show(stage: &Stage, question: &Question) {
 /// Opens the browser, and says what to do there.
 async fn send_to_page(stage: &Stage, question: &Question, key: &str) -> Result<(), Trouble> {
     let link = stage.sign_in_link().await?;
-    if browser::open(&stage.file("sign-in.html"), &link) {
+    let file = stage.file("sign-in.html");
+    if browser::open(&file, &link) {
         begin(3, "Your browser opens. There:");
-        say("Press \"Sign in\": this Usher does not know your browser yet.\nPress \"Answer\" beside weather.");
+        say(format!(
+            "Press \"Sign in\": this Usher does not know your browser yet.\nPress \"Answer\" beside weather.\n\
+             If no browser appears, open this file in one: {}",
+            file.display(),
+        ));
     } else {
         begin(3, "No browser could be opened here. On this machine, open one link after the other:");
         say(format!("{link}\n{}\n\nThe first signs you in, once, within 10 minutes.", question.url));

@@ -13,6 +13,7 @@ use super::{
     call::{Attempt, Call},
     ending::{Ending, title},
     forward, reply,
+    upstream::http::UpstreamError,
 };
 use crate::{
     credentials::Injection,
@@ -32,24 +33,12 @@ pub(super) async fn is_meant(call: &Call) -> bool {
     if call.method != "tools/call" || call.subject.as_deref() != Some(CONNECT) {
         return false;
     }
-    if call.caller.upstream().needs.is_empty() || !lacks(call).await {
-        return false;
-    }
-    match probe(call).await {
-        Some(status) => is_refusal(status),
-        None => false,
-    }
+    call.caller.lacks().await && probe(call).await.is_some_and(is_refusal)
 }
 
 /// Whether a status means that the upstream wants a credential.
 pub(super) fn is_refusal(status: StatusCode) -> bool {
     matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
-}
-
-async fn lacks(call: &Call) -> bool {
-    let caller = &call.caller;
-    // A store that does not answer is noticed where the call goes on.
-    caller.app.broker.lacking(&caller.principal, caller.upstream()).await.is_ok_and(|missing| !missing.is_empty())
 }
 
 /// Asks the upstream for its tools with nothing but what the client itself sent.
@@ -62,8 +51,11 @@ async fn probe(call: &Call) -> Option<StatusCode> {
     if call.caller.era() == Era::Modern {
         caller.headers.insert(METHOD, HeaderValue::from_static("tools/list"));
     }
-    let response = forward::send(&caller, &Injection::default(), Method::POST, Bytes::from(body)).await.ok()?;
-    Some(response.status())
+    match forward::send(&caller, &Injection::default(), Method::POST, Bytes::from(body)).await {
+        Ok(response) => Some(response.status()),
+        Err(UpstreamError::Refused { status, .. }) => Some(status),
+        Err(_) => None,
+    }
 }
 
 /// Our tool's turn: asks for everything that is missing, and says so when nothing is.
@@ -82,7 +74,7 @@ pub(super) async fn attempt(call: &Call) -> Attempt {
 
 /// Answers in place of an upstream that refused `call`; `None` where nothing is missing or we have nothing to say.
 pub(super) async fn stand_in(call: &Call) -> Option<Response> {
-    if call.caller.upstream().needs.is_empty() || !lacks(call).await {
+    if !call.caller.lacks().await {
         return None;
     }
     let empty = |member: &str| listing(call, json!({ member: [] }));

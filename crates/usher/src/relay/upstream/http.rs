@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, Method};
+use http::{HeaderMap, Method, StatusCode};
 
 use crate::{config::Upstream, egress::Egress};
 
@@ -36,12 +36,12 @@ pub(in crate::relay) enum UpstreamError {
         what: String,
     },
     /// The upstream refuses us, and no credential of the person is at fault.
-    #[error("the server {name} refuses the request (HTTP {status})")]
+    #[error("the server {name} refuses the request (HTTP {})", status.as_u16())]
     Refused {
         /// The upstream's name.
         name: String,
         /// 401 or 403.
-        status: u16,
+        status: StatusCode,
     },
 }
 

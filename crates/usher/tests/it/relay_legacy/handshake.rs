@@ -35,7 +35,7 @@ async fn the_answer_to_initialize_passes_and_the_session_is_ours() {
 #[tokio::test]
 async fn an_answer_in_events_passes_as_it_came() {
     let stage = Stage::free(Upstream::start().await).await;
-    let result = r#"{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"a","version":"1"}}"#;
+    let result = r#"{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"a","version":"1"}}"#;
     let before = ": hello\n\nid: 1\nretry: 7\ndata:\n\n";
     stage.upstream.method("initialize", Script::new().event(before).result(result).in_pieces_of(5));
     let client = stage.legacy();

@@ -1,0 +1,122 @@
+//! A legacy session whose upstream refuses whoever lacks a credential: it begins without the upstream, which begins its side
+//! as soon as a message can bring the credential (R-GW-06).
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use bytes::Bytes;
+use elicit::{Era, Revision, codes};
+use http::{HeaderValue, Method, StatusCode};
+use serde_json::{json, value::RawValue};
+use usher_store::{Session, StoreError};
+
+use super::{
+    ask_legacy::TOOLS_CHANGED,
+    call::Caller,
+    connect_tool::CONNECT,
+    forward,
+    initialize::{self, Begins},
+    reply,
+    upstream::http::{self as wire, UpstreamError},
+};
+use crate::{
+    credentials::Injection,
+    mcp::{
+        headers::SESSION_ID,
+        params::{InitializeParams, negotiated_revision},
+        sse::message_event,
+    },
+};
+
+/// Answers `initialize` in place of the upstream.
+pub(super) async fn without_upstream(
+    caller: &Caller,
+    id: &RawValue,
+    params: Option<&RawValue>,
+    read: InitializeParams,
+    status: StatusCode,
+) -> Response {
+    let asked = params.and_then(negotiated_revision).filter(|revision| revision.era() == Era::Legacy);
+    let revision = asked.unwrap_or(Revision::V2025_11_25);
+    let begins = Begins { revision, begun: false, upstream_session: None };
+    match initialize::keep(caller, params, read, begins).await {
+        Ok(session) => {
+            tracing::info!(session = %session.key(), status = status.as_u16(), "the upstream refused the handshake; we stand in");
+            let server = caller.upstream().title.get("en");
+            let result = json!({
+                "protocolVersion": revision.as_str(),
+                "capabilities": { "tools": { "listChanged": true } },
+                "serverInfo": { "name": caller.upstream().name, "title": server, "version": env!("CARGO_PKG_VERSION") },
+                "instructions": format!("{server} must be connected before it shows its tools: call the tool `{CONNECT}`."),
+            });
+            initialize::with_session(reply::result(id, &result.to_string()), &session)
+        }
+        Err(error) => {
+            tracing::error!(%error, "a session cannot be stored");
+            reply::error(StatusCode::OK, Some(id), codes::INTERNAL_ERROR, "Usher cannot reach its store at the moment")
+        }
+    }
+}
+
+/// The session with its upstream's side begun. Without a credential to bring, the upstream is not asked again.
+pub(super) async fn begun(
+    caller: &Caller,
+    session: &Arc<Session>,
+    injection: &Injection,
+) -> Result<Arc<Session>, UpstreamError> {
+    let name = || caller.upstream().name.clone();
+    if injection.used().is_empty() {
+        return Err(UpstreamError::Refused { name: name(), status: StatusCode::UNAUTHORIZED });
+    }
+    let app = &caller.app;
+    let unavailable = |error: StoreError| {
+        tracing::error!(%error, "a session cannot be read or written");
+        UpstreamError::Unreachable(name())
+    };
+    if let Some(found) = app.store.session_of(&session.key, app.clock.now()).await.map_err(unavailable)?
+        && found.begun
+    {
+        return Ok(Arc::new(found));
+    }
+    let upstream_session = handshake(caller, session, injection).await?;
+    let first = app.store.begin_session(session, upstream_session.as_deref()).await.map_err(unavailable)?;
+    app.relay.sessions.forget(&session.key);
+    if !first {
+        // Somebody else was faster, and theirs counts; the upstream drops ours when it is idle.
+        let found = app.store.session_of(&session.key, app.clock.now()).await.map_err(unavailable)?;
+        return found.map(Arc::new).ok_or_else(|| UpstreamError::Unreachable(name()));
+    }
+    tracing::info!(session = %session.key, upstream = name(), "the upstream began its side of a session");
+    if let Some(stream) = app.relay.streams.of(&session.key) {
+        // A stream that is full or closed is opened again by the client, which then lists the tools.
+        let _ = stream.try_send(message_event(TOOLS_CHANGED));
+    }
+    // The client opens its stream anew, and now reaches the upstream's.
+    app.relay.streams.end(&session.key);
+    Ok(Arc::new(Session { upstream_session, begun: true, ..Session::clone(session) }))
+}
+
+/// The client's own `initialize`, sent again, and the notification that ends the handshake.
+async fn handshake(
+    caller: &Caller,
+    session: &Session,
+    injection: &Injection,
+) -> Result<Option<String>, UpstreamError> {
+    let mut opening = caller.clone();
+    opening.session = None;
+    let initialize =
+        format!(r#"{{"jsonrpc":"2.0","id":"usher-initialize","method":"initialize","params":{}}}"#, session.initialize);
+    let response = Box::pin(forward::send(&opening, injection, Method::POST, Bytes::from(initialize))).await?;
+    let (upstream_session, answer) = initialize::answer(caller, response).await?;
+    if answer.revision.is_none() {
+        return Err(UpstreamError::Garbage { name: caller.upstream().name.clone(), what: "no session".to_owned() });
+    }
+    let mut headers = caller.headers.clone();
+    if let Some(value) = upstream_session.as_deref().and_then(|id| HeaderValue::from_str(id).ok()) {
+        headers.insert(SESSION_ID, value);
+    }
+    injection.apply(&mut headers);
+    let initialized = Bytes::from_static(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    wire::send(&caller.app.egress, caller.upstream(), Method::POST, headers, initialized).await?;
+    Ok(upstream_session)
+}
