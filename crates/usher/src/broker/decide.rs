@@ -6,8 +6,8 @@ use elicit::Principal;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use usher_store::{
-    Advanced, AskReason, Credential, CredentialStatus, DeclinedBy, Interaction, InteractionId, InteractionState, NewInteraction,
-    SessionKey, Step, StoreError,
+    Advanced, AskReason, AuditAction, AuditEntry, Credential, CredentialStatus, DeclinedBy, Interaction, InteractionId,
+    InteractionState, NewInteraction, Outcome, SessionKey, Step, StoreError,
 };
 
 use super::{Broker, needs::Call};
@@ -130,10 +130,11 @@ impl Broker {
         if let Some(declined) = missing.iter().find(rests) {
             return Err(Refusal::Declined { provider: declined.provider.clone() });
         }
-        self.limits.count(principal, &upstream.name).map_err(|refused| {
+        if let Err(refused) = self.limits.count(principal, &upstream.name) {
             tracing::warn!(client = %principal.client, upstream = upstream.name, "question refused: too many");
-            Refusal::TooMany { retry_after: refused.retry_after }
-        })?;
+            self.note_refusal(AuditAction::InteractionLimited, principal, &upstream.name).await;
+            return Err(Refusal::TooMany { retry_after: refused.retry_after });
+        }
         let expires_at = now + INTERACTION_LIVES;
         let new: Vec<NewInteraction> = missing
             .iter()
@@ -207,6 +208,21 @@ impl Broker {
             }
         }
         Ok(())
+    }
+
+    /// Writes into the audit log what was refused to a client (R-SEC-03). A failure costs only the line.
+    pub async fn note_refusal(&self, action: AuditAction, principal: &Principal, upstream: &str) {
+        if !self.limits.audits(principal, action) {
+            return;
+        }
+        let entry = AuditEntry {
+            principal: Some((principal.user.clone(), Some(principal.client.clone()))),
+            upstream: Some(upstream.to_owned()),
+            ..AuditEntry::new(action, Outcome::Refused)
+        };
+        if let Err(error) = self.store.audit(entry, self.clock.now()).await {
+            tracing::warn!(action = action.as_str(), %error, "a refusal is not in the audit log");
+        }
     }
 
     /// The upstream refused these credentials: they are not used again until their owner connects anew.

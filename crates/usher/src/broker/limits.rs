@@ -7,6 +7,7 @@ use elicit::{ClientId, Principal, UserId};
 use governor::{DefaultKeyedRateLimiter, Quota, clock::Clock as _, clock::DefaultClock};
 use jiff::Timestamp;
 use moka::sync::Cache;
+use usher_store::AuditAction;
 
 /// Questions a minute for one user, over all clients and upstreams.
 pub(super) const PER_USER: u32 = 60;
@@ -16,6 +17,9 @@ pub(super) const PER_CLIENT: u32 = 30;
 pub(super) const PER_UPSTREAM: u32 = 600;
 /// How long a declined question is not asked again.
 pub(super) const DECLINE_RESTS: Duration = Duration::from_mins(2);
+
+/// How long the same refusal of one client is not written into the audit log again.
+const AUDIT_RESTS: Duration = Duration::from_mins(1);
 
 /// The most declined questions remembered.
 const DECLINES_AT_MOST: u64 = 100_000;
@@ -32,6 +36,7 @@ pub struct Limits {
     users: DefaultKeyedRateLimiter<UserId>,
     clients: DefaultKeyedRateLimiter<(UserId, ClientId)>,
     upstreams: DefaultKeyedRateLimiter<String>,
+    audited: Cache<(Principal, AuditAction), ()>,
     /// Until when a declined question rests. The cache forgets by its own clock as well, so that it stays small.
     declined: Cache<(Principal, String, String), Timestamp>,
 }
@@ -42,6 +47,7 @@ impl Default for Limits {
             users: DefaultKeyedRateLimiter::keyed(per_minute(PER_USER)),
             clients: DefaultKeyedRateLimiter::keyed(per_minute(PER_CLIENT)),
             upstreams: DefaultKeyedRateLimiter::keyed(per_minute(PER_UPSTREAM)),
+            audited: Cache::builder().time_to_live(AUDIT_RESTS).max_capacity(DECLINES_AT_MOST).build(),
             declined: Cache::builder().time_to_live(DECLINE_RESTS).max_capacity(DECLINES_AT_MOST).build(),
         }
     }
@@ -63,6 +69,12 @@ impl Limits {
             .map_err(|refused| TooMany { retry_after: refused.wait_time_from(clock.now()) })
     }
 
+    /// Whether a refusal is to be written into the audit log: once a minute for each client and kind, so that a client
+    /// which goes on and on cannot fill it.
+    pub fn audits(&self, principal: &Principal, action: AuditAction) -> bool {
+        self.audited.entry((principal.clone(), action)).or_insert(()).is_fresh()
+    }
+
     /// Notes that a person declined.
     pub fn note_decline(&self, principal: &Principal, upstream: &str, provider: &str, now: Timestamp) {
         self.declined.insert((principal.clone(), upstream.to_owned(), provider.to_owned()), now + DECLINE_RESTS);
@@ -70,7 +82,9 @@ impl Limits {
 
     /// Whether a person declined this question a moment ago.
     pub fn rests(&self, principal: &Principal, upstream: &str, provider: &str, now: Timestamp) -> bool {
-        self.declined.get(&(principal.clone(), upstream.to_owned(), provider.to_owned())).is_some_and(|until| now < until)
+        self.declined
+            .get(&(principal.clone(), upstream.to_owned(), provider.to_owned()))
+            .is_some_and(|until| now < until)
     }
 
     /// Drops counts that are full again. Called now and then, so that memory does not grow with users.

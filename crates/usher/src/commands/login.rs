@@ -2,8 +2,6 @@
 //!
 //! Whoever can read the control file is the owner of this machine's service (R-SEC-07, R-SEC-08).
 
-mod forward;
-
 use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -11,7 +9,7 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
-use super::{ConfigArgs, environment, fail};
+use super::{ConfigArgs, environment, fail, forward};
 use crate::config::{Config, Faults, Identity};
 use crate::egress::Egress;
 use crate::identity::control::{ControlError, ControlFile};

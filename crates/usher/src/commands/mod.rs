@@ -2,9 +2,11 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command speaks to the person at the terminal")]
 
 pub mod demo;
+mod forward;
 pub mod keys;
 pub mod login;
 pub mod serve;
+mod stop;
 
 use std::{path::PathBuf, process::ExitCode};
 

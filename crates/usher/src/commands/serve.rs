@@ -6,7 +6,7 @@ use elicit::SystemRandom;
 use secrecy::ExposeSecret;
 use serde_json::json;
 
-use super::{ConfigArgs, environment, fail};
+use super::{ConfigArgs, environment, fail, stop::asked_to_stop};
 use crate::{
     app::App,
     clock::SystemClock,
@@ -33,7 +33,7 @@ pub async fn run(args: &ConfigArgs) -> ExitCode {
         Err(error) => return fail(&error),
     }
     tokio::select! {
-        () = asked_to_stop() => {}
+        () = asked_to_stop(false) => {}
         () = running.ended() => return fail(&"the server ended by itself; the log says why"),
     }
     eprintln!("usher: stopping; calls under way may finish");
@@ -68,20 +68,4 @@ pub fn host_config(app: &App) -> String {
         })
         .collect();
     format!("{:#}", json!({ "mcpServers": servers }))
-}
-
-/// Ctrl-C, or SIGTERM where there is one.
-async fn asked_to_stop() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
-            return;
-        }
-    }
-    let _ = tokio::signal::ctrl_c().await;
 }

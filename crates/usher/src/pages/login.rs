@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::{extract::rejection::BytesRejection, response::Response};
 use bytes::Bytes;
 use elicit::UserId;
-use http::StatusCode;
+use http::{StatusCode, header};
 use secrecy::{ExposeSecret as _, SecretString};
 use usher_store::{AuditAction, AuditEntry, BROWSER_LIFETIME, Outcome, StoreError};
 
@@ -27,10 +27,21 @@ const COMMAND: &str = "usher login";
 
 /// Makes a sign-in link for `user`: the full URL. It works once, for [`LINK_LIVES`].
 pub async fn link(app: &App, user: &UserId) -> Result<String, StoreError> {
+    link_to(app, user, &Place::Portal).await
+}
+
+/// The same, leading on to `place` once the person is signed in.
+pub async fn link_to(app: &App, user: &UserId, place: &Place) -> Result<String, StoreError> {
     let token = browser::new_token(&*app.random);
     let now = app.clock.now();
     app.store.create_login_link(&token, user, now + LINK_LIVES, now).await?;
-    Ok(app.config.public_url.join(&format!("/login?token={}", token.expose_secret())))
+    let mut path = format!("/login?token={}", token.expose_secret());
+    if let Place::Connect(_) = place {
+        // A path of ours needs no escape in a query.
+        path.push_str("&return=");
+        path.push_str(&place.path());
+    }
+    Ok(app.config.public_url.join(&path))
 }
 
 /// `GET /login`: asks whether it is the owner, or says how to get a link. Changes nothing, so that a preview of the link
@@ -44,7 +55,12 @@ pub(crate) async fn ask(visitor: Visitor) -> Response {
         };
     };
     let page = visitor.page_at(&format!("/login?token={token}"), None);
-    visitor.show(StatusCode::OK, &is_this_you(page, token))
+    let mut response = visitor.show(StatusCode::OK, &is_this_you(page, token));
+    let place = visitor.query("return").and_then(Place::parse);
+    if let Some(cookie) = place.and_then(|place| visitor.cookies.set(Cookie::Place, &place.path())) {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    response
 }
 
 fn is_this_you(page: Page, token: &str) -> Message {

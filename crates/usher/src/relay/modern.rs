@@ -7,6 +7,7 @@ use bytes::Bytes;
 use elicit::{Action, Era, Revision, STATE_REJECTED, codes, unsupported_version};
 use http::{HeaderMap, Method, StatusCode};
 use serde_json::value::RawValue;
+use usher_store::AuditAction;
 
 use super::{
     ask_modern,
@@ -67,6 +68,8 @@ pub(super) async fn post(mut caller: Caller, inbound: &HeaderMap, body: Bytes) -
         Ok(Some(round)) => retry(call, round, params.input_responses, accepts_events(inbound)).await,
         Err(error) => {
             tracing::warn!(upstream = call.caller.upstream().name, client = %call.caller.principal.client, reason = %error, "request state refused");
+            let Caller { app, principal, .. } = &call.caller;
+            app.broker.note_refusal(AuditAction::StateRefused, principal, &call.caller.upstream().name).await;
             reply::error(StatusCode::BAD_REQUEST, Some(&call.id), codes::INVALID_PARAMS, STATE_REJECTED)
         }
     }

@@ -110,18 +110,10 @@ async fn a_request_for_another_host_is_refused_on_every_route() {
     let stage = Stage::free(Upstream::start().await).await;
     let host = address(&stage.origin);
     let port = host.split(':').nth(1).unwrap();
-    let (local, evil, dot) = (format!("localhost:{port}"), format!("evil.example:{port}"), format!("127.0.0.1.:{port}"));
-    let foreign: [&[&str]; 9] = [
-        &[],
-        &[""],
-        &["127.0.0.1"],
-        &["127.0.0.1:1"],
-        &[&local],
-        &[&evil],
-        &[&dot],
-        &[&host, &evil],
-        &[&host, &host],
-    ];
+    let (local, evil, dot) =
+        (format!("localhost:{port}"), format!("evil.example:{port}"), format!("127.0.0.1.:{port}"));
+    let foreign: [&[&str]; 9] =
+        [&[], &[""], &["127.0.0.1"], &["127.0.0.1:1"], &[&local], &[&evil], &[&dot], &[&host, &evil], &[&host, &host]];
     for hosts in foreign {
         for (line, answer) in everywhere(&stage, hosts, &[]).await {
             assert_eq!(answer.status, 421, "{hosts:?} {line}: {}", answer.text);
@@ -235,7 +227,9 @@ async fn a_name_that_is_no_upstream_is_not_found() {
     let host = address(&stage.origin);
     let bearer = format!("Bearer {}", stage.token);
     let known = [("Host", host.as_str()), ("Content-Type", "application/json"), ("Authorization", bearer.as_str())];
-    for path in ["/mcp/other", "/mcp/WEATHER", "/mcp/weather%00", "/mcp/weather%2f", "/mcp/..%2fweather", "/mcp/weather/"] {
+    for path in
+        ["/mcp/other", "/mcp/WEATHER", "/mcp/weather%00", "/mcp/weather%2f", "/mcp/..%2fweather", "/mcp/weather/"]
+    {
         let answer = exchange(&stage.origin, request(&format!("POST {path}"), &known, PING)).await;
         assert_eq!(answer.status, 404, "{path}: {}", answer.text);
     }

@@ -110,7 +110,8 @@ impl Both {
     async fn ask(&self, schema: &str, content: &str) {
         let params = format!(r#"{{"message":"m","requestedSchema":{schema}}}"#);
         let question = Question::request("q", "elicitation/create", &params);
-        let echo = Script::new().ask(question).result_with(|call| format!(r#"{{"said":{}}}"#, call.answer("q").unwrap()));
+        let echo =
+            Script::new().ask(question).result_with(|call| format!(r#"{{"said":{}}}"#, call.answer("q").unwrap()));
         self.stage.upstream.tool("ask", echo);
         let mut stream = self.legacy.open_tool("ask", "{}").await;
         let asked = stream.expect("elicitation/create").await;
@@ -143,7 +144,8 @@ fn check(cases: u32, test: impl AsyncFn(&Both, &str, &str)) {
         let (modern, legacy) = (stage.modern(), stage.ready().await);
         Both { stage, modern, legacy }
     });
-    let mut runner = TestRunner::new(Config { cases, max_shrink_iters: 200, failure_persistence: None, ..Config::default() });
+    let mut runner =
+        TestRunner::new(Config { cases, max_shrink_iters: 200, failure_persistence: None, ..Config::default() });
     let result = runner.run(&(document(), document()), |(first, second)| {
         runtime.block_on(test(&both, &first, &second));
         Ok(())

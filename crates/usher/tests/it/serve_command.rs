@@ -1,15 +1,23 @@
 //! The real `usher` binary as a person runs it.
 
 use std::{
-    io::{BufRead, BufReader, Read},
-    net::TcpListener,
+    io::{BufRead, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
     os::unix::fs::PermissionsExt,
     path::Path,
     process::{Child, Command, ExitStatus, Output, Stdio},
     sync::mpsc,
 };
 
-use usher_testkit::{DEADLINE, client::Modern, person::Person, upstream::Upstream, within};
+use tokio::time::Instant;
+use usher::serve::DRAIN;
+use usher_testkit::{
+    DEADLINE,
+    client::Modern,
+    person::Person,
+    upstream::{Gate, Script, Upstream},
+    within,
+};
 
 use crate::harness::Folder;
 
@@ -94,6 +102,13 @@ impl Service {
         serde_json::from_str(&self.welcome[start..]).unwrap()
     }
 
+    /// A client as the printed configuration makes one.
+    fn client(&self) -> Modern {
+        let server = &self.host_config()["mcpServers"]["weather"];
+        let authorization = server["headers"]["Authorization"].as_str().unwrap();
+        Modern::new(server["url"].as_str().unwrap()).token(authorization.strip_prefix("Bearer ").unwrap())
+    }
+
     /// Sends SIGTERM and waits for the end.
     async fn terminate(&mut self) -> ExitStatus {
         let kill = format!("kill -TERM {}", self.child.id());
@@ -106,7 +121,7 @@ impl Service {
                 tokio::time::sleep(std::time::Duration::from_millis(10)).await;
             }
         };
-        within(DEADLINE, "the service does not end", ended).await
+        within(DRAIN + DEADLINE, "the service does not end", ended).await
     }
 }
 
@@ -125,11 +140,8 @@ async fn the_greeting_signs_in_and_configures_a_host() {
     let person = Person::new(&service.origin).language("en");
     assert_eq!(person.sign_in(&service.link()).await.status, 200);
     assert_eq!(person.get("/").await.status, 200);
-    let server = &service.host_config()["mcpServers"]["weather"];
-    assert_eq!(server["type"], "http");
-    let authorization = server["headers"]["Authorization"].as_str().unwrap();
-    let client = Modern::new(server["url"].as_str().unwrap()).token(authorization.strip_prefix("Bearer ").unwrap());
-    assert_eq!(client.call("tools/list", "{}").await.status, 200);
+    assert_eq!(service.host_config()["mcpServers"]["weather"]["type"], "http");
+    assert_eq!(service.client().call("tools/list", "{}").await.status, 200);
     upstream.assert_clean();
 }
 
@@ -156,16 +168,32 @@ async fn every_file_that_is_made_is_for_its_owner_alone() {
 async fn a_terminated_service_ends_in_good_order() {
     let upstream = Upstream::start().await;
     let mut service = Service::start(&upstream.url()).await;
-    let server = service.host_config();
-    let token = server["mcpServers"]["weather"]["headers"]["Authorization"].as_str().unwrap().to_owned();
-    let client = Modern::new(format!("{}/mcp/weather", service.origin)).token(token.strip_prefix("Bearer ").unwrap());
-    let mut listen = client.stream("subscriptions/listen", "{}").await;
+    let mut listen = service.client().stream("subscriptions/listen", "{}").await;
     listen.expect("notifications/subscriptions/acknowledged").await;
     let status = service.terminate().await;
     assert_eq!(status.code(), Some(0));
     assert!(listen.reply().await.response().result().is_some());
     assert!(!service.folder.path().join("usher.control").exists());
     assert!(service.folder.path().join("usher.tokens").exists());
+}
+
+/// R-SEC-04: a call that does not finish is cut, at the upstream too, and so is a request of which only half came.
+#[tokio::test]
+async fn what_never_ends_is_cut_after_the_time_to_finish() {
+    let upstream = Upstream::start().await;
+    upstream.tool("endless", Script::new().event(": on its way\n\n").wait(&Gate::new()));
+    let mut service = Service::start(&upstream.url()).await;
+    let mut half = TcpStream::connect(service.origin.trim_start_matches("http://")).unwrap();
+    half.write_all(b"GET /healthz HTTP/1.1\r\nHost: ").unwrap();
+    let mut stream = service.client().stream("tools/call", r#"{"name":"endless"}"#).await;
+    assert!(stream.next_item().await.is_some());
+    let began = Instant::now();
+    let status = service.terminate().await;
+    assert_eq!(status.code(), Some(0));
+    assert!(began.elapsed() >= DRAIN, "cut after {:?}", began.elapsed());
+    let reply = stream.reply().await;
+    assert!(reply.messages.iter().all(|message| !message.is_response()), "{}", reply.text());
+    upstream.wait_left("tools/call").await;
 }
 
 /// The design, section 12: all faults at once, with line and remedy, before anything is made or listens.

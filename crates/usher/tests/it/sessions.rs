@@ -38,7 +38,10 @@ async fn a_session_of_another_principal_is_unknown() {
     let nobody = stage.legacy().token(SECOND).with_session("A".repeat(43));
     for (theirs, unknown) in uses(&thief).await.into_iter().zip(uses(&nobody).await) {
         assert_eq!(theirs.status, 404, "{}", theirs.text());
-        assert_eq!((theirs.status, theirs.text(), theirs.headers.len()), (unknown.status, unknown.text(), unknown.headers.len()));
+        assert_eq!(
+            (theirs.status, theirs.text(), theirs.headers.len()),
+            (unknown.status, unknown.text(), unknown.headers.len())
+        );
     }
     assert_eq!(requests(&stage), before, "nothing reached the upstream");
     assert_eq!(owner.call("tools/list", "{}").await.status, 200, "the session is as it was");
@@ -82,7 +85,11 @@ async fn of_two_session_ids_none_reaches_the_upstream() {
     let session = stage.ready().await.session().unwrap();
     let request = |ids: [&str; 2]| {
         let request = agent().request(Method::POST, stage.endpoint()).bearer_auth(&stage.token);
-        request.header("content-type", "application/json").header("accept", "*/*").header("mcp-session-id", ids[0]).header("mcp-session-id", ids[1])
+        request
+            .header("content-type", "application/json")
+            .header("accept", "*/*")
+            .header("mcp-session-id", ids[0])
+            .header("mcp-session-id", ids[1])
     };
     let other = "A".repeat(43);
     for ids in [[session.as_str(), &other], [&other, session.as_str()]] {
@@ -162,7 +169,8 @@ async fn sessions_outlive_a_restart() {
     let client = stage.ready().await;
     stage.restart().await;
     assert_eq!(client.tool("plain", "{}").await.content_text(), "fine");
-    let answered = client.call_answering("tools/call", r#"{"name":"ask"}"#, |_| Some(r#"{"action":"cancel"}"#.into())).await;
+    let answered =
+        client.call_answering("tools/call", r#"{"name":"ask"}"#, |_| Some(r#"{"action":"cancel"}"#.into())).await;
     assert!(answered.text.contains("asked"), "{}", answered.text);
     let mut stream = client.open_get(None).await;
     stage.upstream.push_message(r#"{"jsonrpc":"2.0","method":"notifications/x"}"#).await;
@@ -197,7 +205,8 @@ async fn an_upstream_without_sessions_works_in_a_session_of_ours() {
     stage.upstream.tool("ask", Script::new().ask(Question::form("q", "m", SCHEMA)).text("asked"));
     let client = stage.ready().await;
     let session = client.session().unwrap();
-    let answered = client.call_answering("tools/call", r#"{"name":"ask"}"#, |_| Some(r#"{"action":"cancel"}"#.into())).await;
+    let answered =
+        client.call_answering("tools/call", r#"{"name":"ask"}"#, |_| Some(r#"{"action":"cancel"}"#.into())).await;
     assert!(answered.text.contains("asked"), "{}", answered.text);
     assert_eq!(stage.legacy().token(SECOND).with_session(session).call("tools/list", "{}").await.status, 404);
     assert_eq!(client.delete().await.status, 200);

@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 
+use crate::identity::browser::Place;
+
 use super::{
     client::{Action, Call, Heard, Received, legacy, modern},
     html,
@@ -113,7 +115,7 @@ async fn connect(stage: &Stage, person: &mut Person, url: &str, key: &str, check
             "the link alone opens nothing: the page wants a sign-in first",
             html::form(&page.html, "/login").is_none(),
         );
-        let is_this_you = person.open(&stage.sign_in_link().await?).await?;
+        let is_this_you = person.open(&stage.sign_in_link(&Place::Portal).await?).await?;
         page = person.send(&is_this_you, "/login", &[]).await?;
     }
     if page.heading() != "Connect weather" {

@@ -3,16 +3,20 @@
 use std::{io, process::ExitCode};
 
 use elicit::Era;
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 use url::Url;
 
 use super::{
-    browser,
     client::{Action, Call, Heard, Question, Received, legacy, modern},
     journal::Moment,
     stage::{CLIENT, Stage},
     steps::{begin, clean, say, wire},
     trouble::{PERSON, Trouble, step, within},
+};
+use crate::{
+    commands::{environment, forward},
+    identity::browser::Place,
 };
 
 const CITY: &str = "Lisbon";
@@ -110,18 +114,23 @@ fn show(stage: &Stage, question: &Question) {
 
 /// Opens the browser, and says what to do there.
 async fn send_to_page(stage: &Stage, question: &Question, key: &str) -> Result<(), Trouble> {
-    let link = stage.sign_in_link().await?;
+    let path = question.url.strip_prefix(stage.origin());
+    let place = path.and_then(Place::parse).unwrap_or(Place::Portal);
+    let link = SecretString::from(stage.sign_in_link(&place).await?);
     let file = stage.file("sign-in.html");
-    if browser::open(&file, &link) {
+    if forward::write(&file, &link).is_ok() && forward::show(&file, &environment) {
         begin(3, "Your browser opens. There:");
         say(format!(
-            "Press \"Sign in\": this Usher does not know your browser yet.\nPress \"Answer\" beside weather.\n\
+            "Press \"Sign in\": this Usher does not know your browser yet. The question follows.\n\
              If no browser appears, open this file in one: {}",
             file.display(),
         ));
     } else {
-        begin(3, "No browser could be opened here. On this machine, open one link after the other:");
-        say(format!("{link}\n{}\n\nThe first signs you in, once, within 10 minutes.", question.url));
+        begin(3, "No browser could be opened here. On this machine, open this link:");
+        say(format!(
+            "{}\n\nIt signs you in, once, within 10 minutes, and leads to the question.",
+            link.expose_secret()
+        ));
     }
     say(format!(
         "Look who asks: {CLIENT}, and where your key would go. Then enter this key, and press \"Connect\":\n\n   {key}\n\n\

@@ -4,7 +4,6 @@
 //! [`stage`]: a sample MCP server with its provider, and this very Usher in front of it, over real HTTP.
 
 mod auto;
-mod browser;
 mod client;
 mod folder;
 mod guided;
@@ -27,7 +26,7 @@ use self::{
     stage::{Stage, demo_key},
     trouble::step,
 };
-use super::{environment, fail};
+use super::{environment, fail, stop::asked_to_stop};
 use crate::telemetry;
 
 /// What a shell expects of a command that was interrupted.
@@ -59,7 +58,7 @@ pub async fn run(args: Args) -> ExitCode {
         return ExitCode::from(USAGE);
     }
     let keys = [demo_key(), demo_key()];
-    let mut interrupted = std::pin::pin!(interrupted());
+    let mut interrupted = std::pin::pin!(asked_to_stop(true));
     let stage = tokio::select! {
         stage = step("the start", Box::pin(Stage::open(keys.to_vec()))) => stage,
         () = &mut interrupted => return ExitCode::from(INTERRUPTED),
@@ -86,21 +85,4 @@ async fn play(args: &Args, stage: &Stage, keys: &[String; 2]) -> ExitCode {
     }
     let era = if args.legacy { Era::Legacy } else { Era::Modern };
     guided::play(stage, era, &keys[0]).await
-}
-
-/// Ctrl-C; or being told to stop, or the end of the terminal, where there are such signals.
-async fn interrupted() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let (Ok(mut terminate), Ok(mut hangup)) = (signal(SignalKind::terminate()), signal(SignalKind::hangup())) {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = hangup.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
-            return;
-        }
-    }
-    let _ = tokio::signal::ctrl_c().await;
 }

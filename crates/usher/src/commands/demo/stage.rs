@@ -17,7 +17,7 @@ use super::{
 use crate::{
     clock::SystemClock,
     config::{Config, private_file},
-    identity::{browser::new_token, tokens::local_user},
+    identity::{browser::{Place, new_token}, tokens::local_user},
     pages,
     serve::{Running, start},
 };
@@ -78,9 +78,9 @@ impl Stage {
         }
     }
 
-    /// A link that signs the person in, once.
-    pub(super) async fn sign_in_link(&self) -> Result<String, Trouble> {
-        Ok(pages::login::link(&self.running.app, &local_user()).await?)
+    /// A link that signs the person in, once, and leads on to `place`.
+    pub(super) async fn sign_in_link(&self, place: &Place) -> Result<String, Trouble> {
+        Ok(pages::login::link_to(&self.running.app, &local_user(), place).await?)
     }
 
     /// Whether a text stands readable in any file of Usher's.

@@ -38,7 +38,8 @@ async fn a_body_of_another_content_type_is_refused() {
     }
     assert_eq!(client.request("ping", "{}").omit("content-type").send().await.status, 415);
     assert!(stage.upstream.requests().is_empty());
-    let reply = client.request("tools/list", "{}").header("content-type", "Application/JSON; charset=utf-8").send().await;
+    let reply =
+        client.request("tools/list", "{}").header("content-type", "Application/JSON; charset=utf-8").send().await;
     assert_eq!(reply.status, 200);
 }
 

@@ -74,7 +74,8 @@ async fn what_an_upstream_sets_in_headers_does_not_reach_the_client() {
         ("x-anything", "theirs"),
         ("server", "theirs"),
     ];
-    let with = |script: Script| headers.iter().fold(script, |script, (name, value)| script.response_header(name, value));
+    let with =
+        |script: Script| headers.iter().fold(script, |script, (name, value)| script.response_header(name, value));
     stage.upstream.tool("json", with(Script::new()).text("a")).tool("events", with(Script::new()).sse().text("b"));
     let legacy = stage.ready().await;
     for (tool, text) in [("json", "a"), ("events", "b")] {

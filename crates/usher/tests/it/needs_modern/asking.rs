@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
+use usher_store::{AuditAction, AuditRow};
 
 use crate::{
     harness::{ACCEPT, CALLS, KEY, Setup, Stage, answered},
@@ -91,7 +92,7 @@ async fn two_missing_credentials_are_asked_in_one_round() {
     stage.upstream.assert_clean();
 }
 
-/// R-SEC-01: questions are limited per client; the error says when to try again.
+/// R-SEC-01, R-SEC-03: questions are limited per client; the error says when to try again, and the log tells of it.
 #[tokio::test]
 async fn too_many_questions_are_refused() {
     let stage = Stage::with(Setup { second: true, ..Setup::default() }, Upstream::start().await).await;
@@ -107,6 +108,10 @@ async fn too_many_questions_are_refused() {
     };
     assert!(asked >= 10, "a limit that people meet: {asked}");
     assert!(refused.error_message().contains("Try again in"), "{}", refused.text());
+    assert!(!client.call(CALLS[1].0, CALLS[1].1).await.is_input_required());
+    let rows = stage.app().store.audit_of(&usher::identity::tokens::local_user(), 100).await.unwrap();
+    let limited = |row: &&AuditRow| row.action == Some(AuditAction::InteractionLimited);
+    assert_eq!(rows.iter().filter(limited).count(), 1, "audited, and once a minute is enough: {rows:?}");
     let other = stage.modern().token(crate::harness::SECOND);
     ask(&other, CALLS[1]).await;
 }

@@ -1,6 +1,8 @@
 //! The state that a round carries: bound to the caller and the call, and of no use to anybody else.
 
 use elicit::STATE_REJECTED;
+use usher::identity::tokens::local_user;
+use usher_store::AuditAction;
 use usher_testkit::{
     client::{Modern, Reply},
     upstream::Upstream,
@@ -36,7 +38,7 @@ fn altered(state: &str, at: usize) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// R-MRTR-02: a state that was changed in any place is refused, and nothing goes upstream.
+/// R-MRTR-02, R-SEC-03: a state that was changed in any place is refused and audited, and nothing goes upstream.
 #[tokio::test]
 async fn a_tampered_state_is_refused() {
     for call in CALLS {
@@ -66,6 +68,9 @@ async fn a_tampered_state_is_refused() {
             assert_refused(&client.call(call.0, &params).await, raw);
         }
         assert!(stage.upstream.requests_of(call.0).is_empty());
+        let rows = stage.app().store.audit_of(&local_user(), 100).await.unwrap();
+        let refused = rows.iter().filter(|row| row.action == Some(AuditAction::StateRefused)).count();
+        assert_eq!(refused, 1, "audited, and once a minute is enough: {rows:?}");
         let reply = client.retry(call.0, call.1, Some(&responses), Some(&state)).await;
         assert!(answered(&reply), "the state itself is still good: {}", reply.text());
         stage.upstream.assert_clean();

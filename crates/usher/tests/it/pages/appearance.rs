@@ -182,7 +182,7 @@ async fn hostile_names_are_text() {
 #[tokio::test]
 async fn a_claim_is_made_harmless_to_look_at() {
     let stage = Stage::new().await;
-    let name = format!("Bank\u{202e}\u{200b}\n\t{}", "x".repeat(5_000));
+    let name = format!("Bank\u{202e}\u{200b} \u{2003} {}", "x".repeat(5_000));
     let claim = format!(r#"{{"name":{},"version":"1"}}"#, usher_testkit::quote(&name));
     let asked = stage.modern().client_info(Some(&claim)).call(CALLS[0].0, CALLS[0].1).await;
     let page = stage.person().await.get(&asked.url()).await;

@@ -12,7 +12,8 @@ use crate::{harness::Stage, relay_modern::odd};
 #[tokio::test]
 async fn the_answer_to_initialize_passes_and_the_session_is_ours() {
     let stage = Stage::free(Upstream::start().await).await;
-    let result = odd(r#","protocolVersion":"2025-11-25","capabilities":{"x":1e999},"serverInfo":{"name":"a","version":"1"}"#);
+    let result =
+        odd(r#","protocolVersion":"2025-11-25","capabilities":{"x":1e999},"serverInfo":{"name":"a","version":"1"}"#);
     stage.upstream.method("initialize", Script::new().result(&*result));
     let client = stage.legacy();
     let reply = client.initialize().await;
@@ -82,7 +83,8 @@ async fn the_clients_capabilities_reach_the_upstream_unchanged() {
 #[tokio::test]
 async fn a_refused_initialize_passes_and_makes_no_session() {
     let stage = Stage::free(Upstream::start().await).await;
-    let error = r#"{"code":-32602,"message":"Unsupported protocol version","data":{"supported":["2024-11-05"],"n":1e999}}"#;
+    let error =
+        r#"{"code":-32602,"message":"Unsupported protocol version","data":{"supported":["2024-11-05"],"n":1e999}}"#;
     for script in [Script::new(), Script::new().sse()] {
         stage.upstream.method("initialize", script.error_raw(error));
         let client = stage.legacy();
@@ -127,7 +129,8 @@ async fn the_negotiated_revision_decides_what_may_be_asked() {
     let url = Question::url("a", "m", "https://hidden.example/");
     stage.upstream.tool("form", Script::new().ask(form)).tool("url", Script::new().ask(url));
     let client = stage.ready().await;
-    let answered = client.call_answering("tools/call", r#"{"name":"form"}"#, |_| Some(r#"{"action":"cancel"}"#.into())).await;
+    let answered =
+        client.call_answering("tools/call", r#"{"name":"form"}"#, |_| Some(r#"{"action":"cancel"}"#.into())).await;
     assert!(answered.result().is_some(), "{}", answered.text);
     let reply = client.tool("url", "{}").await;
     assert!(!reply.text().contains("hidden.example"), "{}", reply.text());

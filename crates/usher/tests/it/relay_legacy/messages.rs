@@ -48,7 +48,9 @@ async fn unknown_methods_and_notifications_pass() {
         assert_eq!((reply.status.as_u16(), reply.text().as_str()), (202, ""), "{method}");
         assert_eq!(stage.upstream.requests_of(method)[0].raw(&["params"]), Some(params));
     }
-    for method in ["ping", "tools/list", "prompts/list", "resources/list", "logging/setLevel", "resources/templates/list"] {
+    for method in
+        ["ping", "tools/list", "prompts/list", "resources/list", "logging/setLevel", "resources/templates/list"]
+    {
         assert!(client.call(method, "{}").await.response().result().is_some(), "{method}");
     }
     stage.upstream.assert_clean();
@@ -59,7 +61,8 @@ async fn unknown_methods_and_notifications_pass() {
 async fn the_stream_of_a_call_passes_byte_for_byte_while_it_runs() {
     let stage = Stage::free(Upstream::start().await).await;
     let gate = Gate::new();
-    let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":0.10}}"#;
+    let progress =
+        r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":0.10}}"#;
     let before = format!(": hi\n\nid: 1\nretry: 9\ndata:\n\nid: 2\r\nevent: message\r\ndata: {progress}\r\n\r\n");
     stage.upstream.tool("slow", Script::new().event(&*before).wait(&gate).text("done").in_pieces_of(3));
     let client = stage.ready().await;
@@ -157,7 +160,8 @@ async fn a_required_url_does_not_reach_a_client_without_url_mode() {
 /// R-DONE-01: an upstream's completion notice passes to who can use it, on the call's stream and on the GET stream.
 #[tokio::test]
 async fn a_completion_notice_of_the_upstream_passes() {
-    let notice = r#"{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e-1","x":1e999}}"#;
+    let notice =
+        r#"{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e-1","x":1e999}}"#;
     let stage = Stage::free(Upstream::start().await).await;
     stage.upstream.tool("done", Script::new().message(notice).text("done"));
     let client = stage.ready().await;

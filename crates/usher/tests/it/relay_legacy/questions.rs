@@ -16,14 +16,29 @@ async fn a_question_reaches_the_client_and_the_answer_goes_back_unchanged() {
     client.initialize().await;
     let create = r#"{"message":"m","x":1e999,"requestedSchema":{"type":"object","properties":{}}}"#;
     for (question, method, result) in [
-        (Question::form("q", "m", SCHEMA), "elicitation/create", r#"{"action":"accept","content":{"n":9007199254740993,"a":"\u00e9"},"x":1e999}"#),
+        (
+            Question::form("q", "m", SCHEMA),
+            "elicitation/create",
+            r#"{"action":"accept","content":{"n":9007199254740993,"a":"\u00e9"},"x":1e999}"#,
+        ),
         (Question::request("q", "elicitation/create", create), "elicitation/create", r#"{ "action" : "decline" }"#),
-        (Question::url("q", "m", "https://pay.example/1"), "elicitation/create", r#"{"action":"cancel","content":null}"#),
-        (Question::request("q", "sampling/createMessage", r#"{"maxTokens":1,"messages":[]}"#), "sampling/createMessage", r#"{"role":"assistant","model":"m","content":{"type":"text","text":"1e999"}}"#),
+        (
+            Question::url("q", "m", "https://pay.example/1"),
+            "elicitation/create",
+            r#"{"action":"cancel","content":null}"#,
+        ),
+        (
+            Question::request("q", "sampling/createMessage", r#"{"maxTokens":1,"messages":[]}"#),
+            "sampling/createMessage",
+            r#"{"role":"assistant","model":"m","content":{"type":"text","text":"1e999"}}"#,
+        ),
         (Question::request("q", "roots/list", "{}"), "roots/list", r#"{"roots":[{"uri":"file:///a","n":1e999}]}"#),
         (Question::request("q", "unknown/request", r#"{"n":1e999}"#), "unknown/request", r#"{"any":"thing"}"#),
     ] {
-        stage.upstream.tool("ask", Script::new().ask(question).result_with(|call| format!(r#"{{"said":{}}}"#, call.answer("q").unwrap())));
+        stage.upstream.tool(
+            "ask",
+            Script::new().ask(question).result_with(|call| format!(r#"{{"said":{}}}"#, call.answer("q").unwrap())),
+        );
         let mut stream = client.open_tool("ask", "{}").await;
         let asked = stream.expect(method).await;
         let reply = client.respond(asked.id().unwrap(), result).await;
@@ -67,7 +82,10 @@ async fn an_answer_by_an_error_goes_back_unchanged() {
 async fn a_question_on_the_get_stream_reaches_the_client() {
     let stage = Stage::free(Upstream::start().await).await;
     let question = Question::form("q", "m", SCHEMA).on_get_stream();
-    stage.upstream.tool("ask", Script::new().ask(question).result_with(|call| format!(r#"{{"said":{}}}"#, call.answer("q").unwrap())));
+    stage.upstream.tool(
+        "ask",
+        Script::new().ask(question).result_with(|call| format!(r#"{{"said":{}}}"#, call.answer("q").unwrap())),
+    );
     let client = stage.ready().await;
     let mut get = client.open_get(None).await;
     let call = client.open_tool("ask", "{}");
@@ -85,7 +103,9 @@ async fn a_question_on_the_get_stream_reaches_the_client() {
 async fn equal_ids_in_two_sessions_do_not_mix_up_answers() {
     let setup = Setup { free: true, second: true, ..Setup::default() };
     let stage = Stage::with(setup, Upstream::start().await).await;
-    let echo = Script::new().ask(Question::form("q", "m", SCHEMA)).result_with(|call| format!(r#"{{"said":{}}}"#, call.answer("q").unwrap()));
+    let echo = Script::new()
+        .ask(Question::form("q", "m", SCHEMA))
+        .result_with(|call| format!(r#"{{"said":{}}}"#, call.answer("q").unwrap()));
     stage.upstream.tool("ask", echo);
     let (first, second) = (stage.ready().await, stage.legacy().token(SECOND));
     second.initialize().await;

@@ -1,8 +1,11 @@
 //! The GET stream of a legacy session.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use axum::{
@@ -13,8 +16,13 @@ use axum::{
     routing::post,
 };
 use bytes::Bytes;
+use elicit::Principal;
 use futures_util::stream;
+use jiff::SignedDuration;
+use secrecy::SecretString;
 use tokio::net::TcpListener;
+use usher::{clock::Clock, identity::tokens::local_user};
+use usher_store::{Advanced, AskReason, Completion, InteractionId, NewInteraction, SessionId, Step};
 use usher_testkit::{client::Legacy, sse::Item, upstream::Upstream, within};
 
 use crate::harness::{Setup, Stage};
@@ -28,7 +36,9 @@ async fn what_the_upstream_pushes_passes_byte_for_byte() {
     let client = stage.ready().await;
     let mut stream = client.open_get(None).await;
     assert!(stream.is_sse());
-    let raw = format!(": hi\n\nid: 5\nretry: 9\nevent: message\r\ndata: {CHANGED}\r\n\r\nid: 6\ndata:\n\nevent: other\ndata: no json\n\n");
+    let raw = format!(
+        ": hi\n\nid: 5\nretry: 9\nevent: message\r\ndata: {CHANGED}\r\n\r\nid: 6\ndata:\n\nevent: other\ndata: no json\n\n"
+    );
     for piece in raw.as_bytes().chunks(11) {
         stage.upstream.push(std::str::from_utf8(piece).unwrap()).await;
     }
@@ -101,6 +111,45 @@ async fn a_stream_that_the_upstream_ends_ends_for_the_client() {
     assert_eq!(again.next_message().await.unwrap().text, CHANGED);
 }
 
+/// R-DONE-01: however many notices wait for a session, its next stream brings them all, each once.
+#[tokio::test]
+async fn all_notices_that_wait_come_on_the_next_stream() {
+    const COUNT: usize = 40;
+    let stage = Stage::free(Upstream::start().await).await;
+    let client = stage.ready().await;
+    let session = SessionId::parse(&client.session().unwrap()).unwrap().key();
+    let (app, now) = (stage.app(), stage.clock.now());
+    let new = |number: usize| NewInteraction {
+        id: InteractionId::new(&*app.random),
+        principal: Principal { user: local_user(), client: app.tokens.first().0.clone() },
+        client_claim: None,
+        provider: format!("provider-{number}"),
+        destination: app.config.upstreams[0].destination(),
+        reason: AskReason::Missing,
+        expires_at: now + SignedDuration::from_mins(15),
+    };
+    let asked: Vec<NewInteraction> = (0..COUNT).map(new).collect();
+    for mut interaction in app.store.ask(&asked, Some(&session), now).await.unwrap() {
+        for step in [Step::Open, Step::Consent] {
+            let Advanced::Done(next) = app.store.advance(interaction, step, now).await.unwrap() else {
+                panic!("a step")
+            };
+            interaction = next;
+        }
+        let secrets = BTreeMap::from([("key".to_owned(), SecretString::from("secret"))]);
+        let done = app.store.complete(interaction, Completion::Connect { secrets }, now).await.unwrap();
+        assert!(matches!(done, Advanced::Done(_)));
+    }
+    let mut stream = client.open_get(None).await;
+    let mut noticed = BTreeSet::new();
+    for _ in 0..COUNT {
+        let notice = stream.expect("notifications/elicitation/complete").await;
+        noticed.insert(notice.string(&["params", "elicitationId"]).unwrap());
+    }
+    let ids: BTreeSet<String> = asked.iter().map(|asked| asked.id.to_string()).collect();
+    assert_eq!(noticed, ids);
+}
+
 /// An upstream as the MCP TypeScript SDK is: one GET stream a session, a second one gets 409 until the first is gone.
 async fn strict_upstream() -> String {
     struct Taken(Arc<AtomicBool>);
@@ -126,7 +175,8 @@ async fn strict_upstream() -> String {
         if !body.contains("\"initialize\"") {
             return http::StatusCode::ACCEPTED.into_response();
         }
-        let result = r#"{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"strict","version":"1"}}"#;
+        let result =
+            r#"{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"strict","version":"1"}}"#;
         let headers = [("content-type", "application/json"), ("mcp-session-id", "one")];
         (headers, format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#)).into_response()
     }
@@ -148,7 +198,8 @@ async fn a_stream_is_taken_over_at_an_upstream_that_allows_one() {
     let mut streams = Vec::new();
     for round in 0..3 {
         let mut stream = client.open_get(None).await;
-        let message = within(usher_testkit::DEADLINE, &format!("stream {round} is silent"), stream.next_message()).await;
+        let message =
+            within(usher_testkit::DEADLINE, &format!("stream {round} is silent"), stream.next_message()).await;
         assert_eq!(message.unwrap().text, CHANGED);
         streams.push(stream);
     }

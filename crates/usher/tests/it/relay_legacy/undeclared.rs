@@ -56,7 +56,8 @@ async fn a_mode_that_nobody_knows_is_refused() {
     let stage = Stage::free(Upstream::start().await).await;
     let client = stage.ready().await;
     for mode in ["\"popup\"", "\"FORM\"", "\"\"", "7", "[\"form\"]", "\"url\",\"mode\":\"form\""] {
-        let params = format!(r#"{{"mode":{mode},"message":"m","requestedSchema":{SCHEMA},"url":"https://a.example/"}}"#);
+        let params =
+            format!(r#"{{"mode":{mode},"message":"m","requestedSchema":{SCHEMA},"url":"https://a.example/"}}"#);
         stage.upstream.tool("ask", echo(Question::request("q", "elicitation/create", &params)));
         refused(&client, mode).await;
     }

@@ -20,7 +20,10 @@ async fn a_subscription_is_acknowledged_and_then_carries_what_is_published() {
         stage.upstream.publish("notifications/tools/list_changed", &format!(r#"{{"n":{number}}}"#)).await;
         let changed = stream.expect("notifications/tools/list_changed").await;
         assert_eq!(changed.at(&["params", "n"]), Some(number));
-        assert_eq!(changed.string(&["params", "_meta", "io.modelcontextprotocol/subscriptionId"]).as_deref(), Some("l1"));
+        assert_eq!(
+            changed.string(&["params", "_meta", "io.modelcontextprotocol/subscriptionId"]).as_deref(),
+            Some("l1")
+        );
     }
     assert_eq!(stage.upstream.requests_of("subscriptions/listen")[0].body, body);
     stage.upstream.assert_clean();

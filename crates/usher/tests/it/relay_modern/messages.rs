@@ -102,10 +102,9 @@ async fn a_notification_is_accepted_and_a_response_is_refused() {
     let reply = notification.send().await;
     assert_eq!((reply.status.as_u16(), reply.text().as_str()), (202, ""));
     assert_eq!(stage.upstream.requests_of("notifications/anything")[0].body, body);
-    for body in [
-        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
-        r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no"}}"#,
-    ] {
+    for body in
+        [r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no"}}"#]
+    {
         let reply = client.request("ping", "{}").body(body).send().await;
         assert_eq!((reply.status.as_u16(), reply.error_code()), (400, -32600), "{}", reply.text());
     }

@@ -9,11 +9,8 @@ use usher_testkit::{
 
 use crate::harness::Stage;
 
-const CALLS: [(&str, &str); 3] = [
-    ("tools/call", r#"{"name":"a"}"#),
-    ("prompts/get", r#"{"name":"a"}"#),
-    ("resources/read", r#"{"uri":"a:a"}"#),
-];
+const CALLS: [(&str, &str); 3] =
+    [("tools/call", r#"{"name":"a"}"#), ("prompts/get", r#"{"name":"a"}"#), ("resources/read", r#"{"uri":"a:a"}"#)];
 
 /// Streamable HTTP 2026-07-28, "Earlier Streamable HTTP Revisions": there is no GET stream and no session to delete.
 #[tokio::test]
@@ -31,7 +28,8 @@ async fn get_and_delete_are_not_allowed() {
         assert_eq!(response.headers()["allow"], "POST");
     }
     for method in [Method::PUT, Method::PATCH, Method::OPTIONS, Method::HEAD] {
-        let response = agent().request(method.clone(), stage.endpoint()).bearer_auth(&stage.token).send().await.unwrap();
+        let response =
+            agent().request(method.clone(), stage.endpoint()).bearer_auth(&stage.token).send().await.unwrap();
         assert_eq!(response.status(), 405, "{method}");
         assert_eq!(response.headers()["allow"], "GET, POST, DELETE");
     }

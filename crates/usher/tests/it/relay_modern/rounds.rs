@@ -144,7 +144,8 @@ async fn a_question_where_none_is_allowed_is_stopped() {
     let stage = Stage::free(Upstream::start().await).await;
     let question = r#"{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"mode":"form","message":"m","requestedSchema":{}}}}}"#;
     let escaped = question.replace("input_required", "input\\u005frequired");
-    let also = question.replace("resultType", "r\\u0065sultType").replace("input_required", "\\u0069nput_require\\u0064");
+    let also =
+        question.replace("resultType", "r\\u0065sultType").replace("input_required", "\\u0069nput_require\\u0064");
     for text in [question, &escaped, &also] {
         for method in ["tools/list", "server/discover", "completion/complete", "unknown/method"] {
             for script in [Script::new(), Script::new().sse()] {
@@ -201,7 +202,10 @@ async fn a_question_that_the_protocol_does_not_have_is_stopped() {
         r#"{"a":7}"#,
         "[]",
     ] {
-        stage.upstream.tool("ask", Script::new().result(format!(r#"{{"resultType":"input_required","inputRequests":{request}}}"#)));
+        stage.upstream.tool(
+            "ask",
+            Script::new().result(format!(r#"{{"resultType":"input_required","inputRequests":{request}}}"#)),
+        );
         let client = stage.modern().capabilities(r#"{"elicitation":{"form":{},"url":{}},"roots":{},"sampling":{}}"#);
         let reply = client.tool("ask", "{}").await;
         assert!([-32603, -32021].contains(&reply.error_code()), "{request}: {}", reply.text());

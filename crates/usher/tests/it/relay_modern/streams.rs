@@ -92,10 +92,15 @@ async fn a_client_that_leaves_before_the_first_byte_cancels_the_call_upstream() 
 /// R-ERR-03, R-CAP-03: this era has no requests on streams, however they are written.
 #[tokio::test]
 async fn a_request_of_the_upstream_on_a_stream_does_not_reach_the_client() {
-    let create = r#"{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"m","requestedSchema":{}}}"#;
+    let create =
+        r#"{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"m","requestedSchema":{}}}"#;
     let requests = [
         event(create),
-        event(&create.replace("\"method\"", "\"m\\u0065thod\"").replace("elicitation/create", "elicitat\\u0069on/cr\\u0065ate")),
+        event(
+            &create
+                .replace("\"method\"", "\"m\\u0065thod\"")
+                .replace("elicitation/create", "elicitat\\u0069on/cr\\u0065ate"),
+        ),
         event(&create.replace(":7,", ":\"s\",").replace("elicitation/create", "sampling/createMessage")),
         event(&create.replace("elicitation/create", "roots/list")),
         event(&create.replace("elicitation/create", "unknown/request")),
@@ -146,4 +151,21 @@ async fn a_stream_that_ends_without_an_answer_ends_in_an_error() {
         assert_eq!(reply.response().id(), Some("5"));
         assert!(reply.error_message().contains("weather"), "{}", reply.text());
     }
+}
+
+/// R-SEC-04: an upstream cannot fill our memory; the call ends, and others go on.
+#[tokio::test]
+async fn an_answer_over_the_limit_ends_in_an_error() {
+    const OVER: usize = 16 * 1024 * 1024 + 1;
+    let stage = Stage::free(Upstream::start().await).await;
+    let long = format!("{{\"a\":\"{}\"}}", "a".repeat(OVER));
+    stage.upstream.tool("json", Script::new().result(&*long)).tool("event", Script::new().sse().result(long));
+    stage.upstream.tool("small", Script::new().text("fine"));
+    let client = stage.modern();
+    for tool in ["json", "event"] {
+        let reply = client.tool(tool, "{}").await;
+        assert_eq!(reply.error_code(), -32603, "{tool}");
+        assert!(reply.error_message().contains("weather") && reply.body.len() < 1000, "{tool}");
+    }
+    assert_eq!(client.tool("small", "{}").await.content_text(), "fine");
 }
