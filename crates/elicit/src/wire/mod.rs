@@ -9,6 +9,9 @@ mod object;
 mod request;
 mod result_type;
 
+/// The methods whose call may lead to a question: in the modern era only these may return `input_required` (R-MRTR-01).
+pub const ASKING_METHODS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
+
 pub use answer::{Action, Answer};
 pub use error::WireError;
 pub use errors::{missing_capability, unsupported_version, url_elicitation_required};

@@ -132,7 +132,7 @@ impl Broker {
         }
         if let Err(refused) = self.limits.count(principal, &upstream.name) {
             tracing::warn!(client = %principal.client, upstream = upstream.name, "question refused: too many");
-            self.note_refusal(AuditAction::InteractionLimited, principal, &upstream.name).await;
+            self.turned_away(AuditAction::InteractionLimited, Some(principal), Some(&upstream.name)).await;
             return Err(Refusal::TooMany { retry_after: refused.retry_after });
         }
         let expires_at = now + INTERACTION_LIVES;
@@ -210,18 +210,26 @@ impl Broker {
         Ok(())
     }
 
-    /// Writes into the audit log what was refused to a client (R-SEC-03). A failure costs only the line.
-    pub async fn note_refusal(&self, action: AuditAction, principal: &Principal, upstream: &str) {
-        if !self.limits.audits(principal, action) {
+    /// Somebody was turned away before a call began: logged, and audited unless it happens all the time (R-SEC-03).
+    pub async fn turned_away(&self, action: AuditAction, principal: Option<&Principal>, upstream: Option<&str>) {
+        tracing::warn!(
+            action = action.as_str(),
+            client = principal.map(|principal| principal.client.as_str()),
+            upstream,
+            "turned away"
+        );
+        let audits = principal
+            .map_or_else(|| self.limits.audits_token(), |principal| self.limits.audits(principal, action));
+        if !audits {
             return;
         }
         let entry = AuditEntry {
-            principal: Some((principal.user.clone(), Some(principal.client.clone()))),
-            upstream: Some(upstream.to_owned()),
+            principal: principal.map(|principal| (principal.user.clone(), Some(principal.client.clone()))),
+            upstream: upstream.map(str::to_owned),
             ..AuditEntry::new(action, Outcome::Refused)
         };
         if let Err(error) = self.store.audit(entry, self.clock.now()).await {
-            tracing::warn!(action = action.as_str(), %error, "a refusal is not in the audit log");
+            tracing::warn!(%error, "a refusal was not audited");
         }
     }
 

@@ -4,7 +4,7 @@
 use std::{num::NonZeroU32, time::Duration};
 
 use elicit::{ClientId, Principal, UserId};
-use governor::{DefaultKeyedRateLimiter, Quota, clock::Clock as _, clock::DefaultClock};
+use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, Quota, clock::Clock as _, clock::DefaultClock};
 use jiff::Timestamp;
 use moka::sync::Cache;
 use usher_store::AuditAction;
@@ -20,6 +20,9 @@ pub(super) const DECLINE_RESTS: Duration = Duration::from_mins(2);
 
 /// How long the same refusal of one client is not written into the audit log again.
 const AUDIT_RESTS: Duration = Duration::from_mins(1);
+
+/// Refused tokens that are audited a minute; more are only logged, so that a flood does not fill the store.
+const AUDITED_TOKENS: u32 = 60;
 
 /// The most declined questions remembered.
 const DECLINES_AT_MOST: u64 = 100_000;
@@ -37,6 +40,7 @@ pub struct Limits {
     clients: DefaultKeyedRateLimiter<(UserId, ClientId)>,
     upstreams: DefaultKeyedRateLimiter<String>,
     audited: Cache<(Principal, AuditAction), ()>,
+    tokens: DefaultDirectRateLimiter,
     /// Until when a declined question rests. The cache forgets by its own clock as well, so that it stays small.
     declined: Cache<(Principal, String, String), Timestamp>,
 }
@@ -47,6 +51,7 @@ impl Default for Limits {
             users: DefaultKeyedRateLimiter::keyed(per_minute(PER_USER)),
             clients: DefaultKeyedRateLimiter::keyed(per_minute(PER_CLIENT)),
             upstreams: DefaultKeyedRateLimiter::keyed(per_minute(PER_UPSTREAM)),
+            tokens: DefaultDirectRateLimiter::direct(per_minute(AUDITED_TOKENS)),
             audited: Cache::builder().time_to_live(AUDIT_RESTS).max_capacity(DECLINES_AT_MOST).build(),
             declined: Cache::builder().time_to_live(DECLINE_RESTS).max_capacity(DECLINES_AT_MOST).build(),
         }
@@ -73,6 +78,11 @@ impl Limits {
     /// which goes on and on cannot fill it.
     pub fn audits(&self, principal: &Principal, action: AuditAction) -> bool {
         self.audited.entry((principal.clone(), action)).or_insert(()).is_fresh()
+    }
+
+    /// The same for a token that is nobody's.
+    pub fn audits_token(&self) -> bool {
+        self.tokens.check().is_ok()
     }
 
     /// Notes that a person declined.
@@ -111,7 +121,7 @@ mod tests {
             limits.count(&principal("alice", "one"), "weather").unwrap();
         }
         let refused = limits.count(&principal("alice", "one"), "weather").unwrap_err();
-        assert!(refused.retry_after > Duration::ZERO && refused.retry_after <= Duration::from_secs(60));
+        assert!(refused.retry_after > Duration::ZERO && refused.retry_after <= Duration::from_mins(1));
         for _ in PER_CLIENT..PER_USER {
             limits.count(&principal("alice", "two"), "weather").unwrap();
         }

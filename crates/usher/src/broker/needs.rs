@@ -1,11 +1,8 @@
 //! Which credentials a call needs.
 
-use elicit::Principal;
+use elicit::{ASKING_METHODS, Principal};
 
-use crate::{
-    config::{Need, Upstream},
-    mcp::params::ASKING_METHODS,
-};
+use crate::config::{Need, Upstream};
 
 /// A request of a client, as far as it matters for what it needs.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +42,7 @@ mod tests {
             title: Text::plain("Weather"),
             url: "https://weather.example/mcp".parse().unwrap(),
             hold: Duration::from_secs(40),
-            timeout: Duration::from_secs(60),
+            timeout: Duration::from_mins(1),
             fallback: Fallback::Error,
             reject: vec![401],
             needs: vec![Need {

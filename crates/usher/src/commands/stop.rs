@@ -1,7 +1,7 @@
 //! How a command is told to stop.
 
-/// Resolves at Ctrl-C, or at SIGTERM where there is one. With `terminal`, at the end of the terminal too: a service that was
-/// started to outlive its terminal must not end with it.
+/// Resolves at Ctrl-C, or at SIGTERM where there is one. With `terminal`, at the end of the terminal too: not for a
+/// service, which may have been started to outlive its terminal (a handler would undo what `nohup` does).
 pub(super) async fn asked_to_stop(terminal: bool) {
     #[cfg(unix)]
     {

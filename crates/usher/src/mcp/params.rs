@@ -8,9 +8,6 @@ use serde_json::value::RawValue;
 
 use super::envelope::{present, text_of};
 
-/// The methods that may ask, and whose call names something: a tool, a prompt, a resource.
-pub const ASKING_METHODS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
-
 /// What the gateway reads of a request's `params`. A member that stands twice is an error.
 #[derive(Debug, Default, Deserialize)]
 pub struct Params<'a> {

@@ -162,7 +162,9 @@ mod tests {
 
     #[test]
     fn data_lines_are_joined_and_other_fields_are_not_data() {
-        let event = Event { raw: Bytes::from_static(b"id: 1\nevent: message\ndata: {\"a\":\ndata:1}\ndatas: x\n: data: y\n\n") };
+        let event = Event {
+            raw: Bytes::from_static(b"id: 1\nevent: message\ndata: {\"a\":\ndata:1}\ndatas: x\n: data: y\n\n"),
+        };
         assert_eq!(event.data().as_deref(), Some("{\"a\":\n1}"));
         assert_eq!(Event { raw: KEEP_ALIVE }.data(), None);
     }

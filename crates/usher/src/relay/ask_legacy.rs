@@ -112,7 +112,8 @@ async fn hold(
                         return Ok(());
                     }
                     Attempt::Ask(missing) => {
-                        let again = |one: &Missing| one.provider == interaction.provider && one.reason == AskReason::Rejected;
+                        let again =
+                            |one: &Missing| one.provider == interaction.provider && one.reason == AskReason::Rejected;
                         refused += u8::from(missing.iter().any(again));
                         if refused >= REFUSED_AT_MOST {
                             held.finish(call.end(&Ending::StillRejected)).await;
@@ -198,4 +199,3 @@ async fn withdraw(held: &Held, question: &Question) -> Result<(), Gone> {
     ))
     .await
 }
-

@@ -22,10 +22,18 @@ pub(super) fn why(call: &Call, interaction: &Interaction) -> String {
     let subject = call.subject.as_deref().unwrap_or(&call.method);
     let subject: String = subject.chars().filter(|character| !character.is_control()).take(60).collect();
     match interaction.reason {
-        AskReason::Missing => format!("{server} needs your {provider} account to run \u{201c}{subject}\u{201d}. Connect it on a page of your own; this app does not see what you enter."),
-        AskReason::Rejected => format!("{server} was refused by {provider}: the stored credential no longer works. Connect it again to run \u{201c}{subject}\u{201d}."),
-        AskReason::NewClient => format!("This app wants to use your {provider} account through {server} for the first time. Allow it on a page of your own to run \u{201c}{subject}\u{201d}."),
-        AskReason::NewDestination => format!("{server} moved to another address since you connected {provider}. Allow the new one on a page of your own to run \u{201c}{subject}\u{201d}."),
+        AskReason::Missing => format!(
+            "{server} needs your {provider} account to run \u{201c}{subject}\u{201d}. Connect it on a page of your own; this app does not see what you enter."
+        ),
+        AskReason::Rejected => format!(
+            "{server} was refused by {provider}: the stored credential no longer works. Connect it again to run \u{201c}{subject}\u{201d}."
+        ),
+        AskReason::NewClient => format!(
+            "This app wants to use your {provider} account through {server} for the first time. Allow it on a page of your own to run \u{201c}{subject}\u{201d}."
+        ),
+        AskReason::NewDestination => format!(
+            "{server} moved to another address since you connected {provider}. Allow the new one on a page of your own to run \u{201c}{subject}\u{201d}."
+        ),
     }
 }
 
@@ -44,14 +52,24 @@ pub(super) async fn ask(call: &Call, missing: &[Missing], before: &Round) -> Res
         return point_to_portal(call, missing).await;
     }
     let caller = &call.caller;
-    let asked = caller.app.broker.ask(&caller.principal, caller.client_claim.as_deref(), caller.upstream(), missing, None).await;
+    let asked = caller
+        .app
+        .broker
+        .ask(&caller.principal, caller.client_claim.as_deref(), caller.upstream(), missing, None)
+        .await;
     let interactions = match asked {
         Ok(interactions) => interactions,
         Err(refusal) => return call.end(&Ending::refused(refusal, call)),
     };
     let carried = before.carried.clone();
     let taken = |key: &str| carried.as_ref().is_some_and(|carried| carried.get().contains(&format!("\"{key}\"")));
-    let mut round = Round { upstream_state: before.upstream_state.clone(), carried: carried.clone(), connects: call.connects, refused: before.refused, ..Round::default() };
+    let mut round = Round {
+        upstream_state: before.upstream_state.clone(),
+        carried: carried.clone(),
+        connects: call.connects,
+        refused: before.refused,
+        ..Round::default()
+    };
     let mut requests = Vec::with_capacity(interactions.len());
     for interaction in &interactions {
         let mut key = format!("usher_connect_{}", interaction.provider);
@@ -73,7 +91,11 @@ pub(super) async fn ask(call: &Call, missing: &[Missing], before: &Round) -> Res
 /// A client that cannot show a link: the question waits on the portal, and the error says so.
 pub(super) async fn point_to_portal(call: &Call, missing: &[Missing]) -> Response {
     let caller = &call.caller;
-    let asked = caller.app.broker.ask(&caller.principal, caller.client_claim.as_deref(), caller.upstream(), missing, None).await;
+    let asked = caller
+        .app
+        .broker
+        .ask(&caller.principal, caller.client_claim.as_deref(), caller.upstream(), missing, None)
+        .await;
     if let Err(refusal) = asked {
         return call.end(&Ending::refused(refusal, call));
     }
@@ -85,7 +107,12 @@ fn round_result(call: &Call, requests: &[(String, serde_json::Value)], round: &R
         Ok(state) => reply::result(&call.id, &input_required(requests, Some(&state)).to_string()),
         Err(error) => {
             tracing::warn!(%error, "a question cannot be asked because its state cannot be made");
-            reply::error(http::StatusCode::OK, Some(&call.id), elicit::codes::INTERNAL_ERROR, "this call is too large to ask a question for")
+            reply::error(
+                http::StatusCode::OK,
+                Some(&call.id),
+                elicit::codes::INTERNAL_ERROR,
+                "this call is too large to ask a question for",
+            )
         }
     }
 }
@@ -93,7 +120,12 @@ fn round_result(call: &Call, requests: &[(String, serde_json::Value)], round: &R
 /// Waits for the questions that the person accepted, then goes on, asks again, or ends the call.
 pub(super) async fn settle(call: &Call, missing: &[Missing], round: &Round) -> Response {
     let app = &call.caller.app;
-    let ids: Vec<_> = round.ours.iter().filter(|ours| missing.iter().any(|one| one.provider == ours.provider)).filter_map(Ours::id).collect();
+    let ids: Vec<_> = round
+        .ours
+        .iter()
+        .filter(|ours| missing.iter().any(|one| one.provider == ours.provider))
+        .filter_map(Ours::id)
+        .collect();
     match app.broker.wait(&ids, call.caller.held_until(), &app.stopping).await {
         Err(error) => call.end(&Ending::Store(error)),
         Ok(Waited::Completed) => match call.attempt().await {
@@ -110,7 +142,11 @@ pub(super) async fn settle(call: &Call, missing: &[Missing], round: &Round) -> R
             }
         },
         Ok(Waited::Declined(id)) => {
-            let provider = round.ours.iter().find(|ours| ours.interaction == id.as_str()).map_or_else(String::new, |ours| title(call, &ours.provider));
+            let provider = round
+                .ours
+                .iter()
+                .find(|ours| ours.interaction == id.as_str())
+                .map_or_else(String::new, |ours| title(call, &ours.provider));
             call.end(&Ending::Declined { provider })
         }
         Ok(Waited::Open { seen: true }) if round.quiet < QUIET_ROUNDS => {

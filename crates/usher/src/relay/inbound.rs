@@ -12,8 +12,9 @@ use elicit::{Era, Principal, Revision, codes, unsupported_version};
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tokio::time::Instant;
+use usher_store::AuditAction;
 
-use super::{call::Caller, legacy, listen, modern, reply};
+use super::{call::Caller, legacy, listen, modern, reply, sessions::Named};
 use crate::{
     app::App,
     identity::tokens::local_user,
@@ -34,7 +35,10 @@ const BODY_DEADLINE: Duration = Duration::from_secs(30);
 pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, request: Request<Body>) -> Response {
     let arrived = Instant::now();
     let (parts, body) = request.into_parts();
-    let Some(principal) = authenticate(&app, &parts.headers) else { return unauthorized() };
+    let Some(principal) = authenticate(&app, &parts.headers) else {
+        app.broker.turned_away(AuditAction::TokenRefused, None, None).await;
+        return unauthorized();
+    };
     let Some(upstream) = app.config.upstreams.iter().position(|upstream| upstream.name == name) else {
         return reply::error(StatusCode::NOT_FOUND, None, codes::INVALID_REQUEST, "there is no server of this name here");
     };
@@ -158,12 +162,17 @@ pub(super) async fn legacy_session(mut caller: Caller, headers: &HeaderMap) -> R
     let app = Arc::clone(&caller.app);
     let name = &app.config.upstreams[caller.upstream].name;
     match app.relay.sessions.named(headers, &caller.principal, name, app.clock.now()).await {
-        Ok(Some(session)) => {
+        Ok(Named::Own(session)) => {
             caller.client_claim.clone_from(&session.client_claim);
             caller.session = Some(session);
             Ok(caller)
         }
-        Ok(None) => Err(reply::error(StatusCode::NOT_FOUND, None, codes::INVALID_REQUEST, super::forward::SESSION_OVER)),
+        Ok(named) => {
+            if matches!(named, Named::Foreign) {
+                app.broker.turned_away(AuditAction::SessionRefused, Some(&caller.principal), Some(name)).await;
+            }
+            Err(reply::error(StatusCode::NOT_FOUND, None, codes::INVALID_REQUEST, super::forward::SESSION_OVER))
+        }
         Err(error) => {
             tracing::error!(%error, "a session cannot be looked up");
             Err(reply::error(StatusCode::SERVICE_UNAVAILABLE, None, codes::INTERNAL_ERROR, "Usher cannot reach its store at the moment"))

@@ -31,7 +31,12 @@ const AFTER_CONFLICT: Duration = Duration::from_millis(100);
 /// upstream without such a stream does not take it from the client.
 pub(super) async fn open(caller: Caller, headers: &HeaderMap) -> Response {
     if !accepts_events(headers) {
-        return reply::error(StatusCode::NOT_ACCEPTABLE, None, codes::INVALID_REQUEST, "GET needs `Accept: text/event-stream`");
+        return reply::error(
+            StatusCode::NOT_ACCEPTABLE,
+            None,
+            codes::INVALID_REQUEST,
+            "GET needs `Accept: text/event-stream`",
+        );
     }
     let Some(session) = caller.session.clone() else {
         return reply::error(StatusCode::NOT_FOUND, None, codes::INVALID_REQUEST, forward::SESSION_OVER);
@@ -50,7 +55,7 @@ pub(super) async fn open(caller: Caller, headers: &HeaderMap) -> Response {
             () = run(&caller, upstream, injected, &sender) => {}
             () = async {
                 notices::deliver_due(&caller.app, &session.key).await;
-                std::future::pending().await
+                std::future::pending::<()>().await;
             } => {}
         }
     });
@@ -77,11 +82,17 @@ async fn upstream_stream(caller: &Caller) -> Result<Option<reqwest::Response>, R
     if forward::session_is_over(caller, &response).await {
         return Err(reply::error(StatusCode::NOT_FOUND, None, codes::INVALID_REQUEST, forward::SESSION_OVER));
     }
-    let is_stream = response.status().is_success() && is_type(response.headers().get(header::CONTENT_TYPE), "text/event-stream");
+    let is_stream =
+        response.status().is_success() && is_type(response.headers().get(header::CONTENT_TYPE), "text/event-stream");
     Ok(is_stream.then_some(response))
 }
 
-async fn run(caller: &Caller, mut upstream: Option<reqwest::Response>, mut injected: mpsc::Receiver<Bytes>, sender: &mpsc::Sender<Bytes>) {
+async fn run(
+    caller: &Caller,
+    mut upstream: Option<reqwest::Response>,
+    mut injected: mpsc::Receiver<Bytes>,
+    sender: &mpsc::Sender<Bytes>,
+) {
     let Some(session) = &caller.session else { return };
     let screen = Screen { revision: session.revision, capabilities: std::sync::Arc::new(session.capabilities.clone()) };
     let had_upstream = upstream.is_some();
@@ -134,7 +145,9 @@ pub(super) async fn subscribe(call: Call) -> Response {
     let response = match call.attempt().await {
         Attempt::Done(response) => response,
         // It names nothing, so nothing can be missing.
-        Attempt::Ask(_) => return reply::error(StatusCode::OK, Some(&call.id), codes::INTERNAL_ERROR, "cannot subscribe"),
+        Attempt::Ask(_) => {
+            return reply::error(StatusCode::OK, Some(&call.id), codes::INTERNAL_ERROR, "cannot subscribe");
+        }
     };
     if !is_type(response.headers().get(header::CONTENT_TYPE), "text/event-stream") {
         return response;
@@ -160,7 +173,8 @@ pub(super) async fn subscribe(call: Call) -> Response {
             }
         }
         let id = call.id.get();
-        let result = format!(r#"{{"resultType":"complete","_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}}}}"#);
+        let result =
+            format!(r#"{{"resultType":"complete","_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}}}}"#);
         let _ = sender.send_timeout(message_event(&result_text(&call.id, &result)), LAST_WORDS).await;
     });
     reply::events(held::receiver_body(receiver))

@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use axum::response::Response;
 use bytes::Bytes;
-use elicit::{Action, Era, Revision, STATE_REJECTED, codes, unsupported_version};
+use elicit::{ASKING_METHODS, Action, Era, Revision, STATE_REJECTED, codes, unsupported_version};
 use http::{HeaderMap, Method, StatusCode};
 use serde_json::value::RawValue;
 use usher_store::AuditAction;
@@ -21,7 +21,7 @@ use super::{
 use crate::mcp::{
     envelope::Message,
     headers::{self, accepts_events},
-    params::{ASKING_METHODS, ModernMeta, Params, progress_token},
+    params::{ModernMeta, Params, progress_token},
 };
 
 /// One POST of a modern client.
@@ -69,7 +69,7 @@ pub(super) async fn post(mut caller: Caller, inbound: &HeaderMap, body: Bytes) -
         Err(error) => {
             tracing::warn!(upstream = call.caller.upstream().name, client = %call.caller.principal.client, reason = %error, "request state refused");
             let Caller { app, principal, .. } = &call.caller;
-            app.broker.note_refusal(AuditAction::StateRefused, principal, &call.caller.upstream().name).await;
+            app.broker.turned_away(AuditAction::StateRefused, Some(principal), Some(&call.caller.upstream().name)).await;
             reply::error(StatusCode::BAD_REQUEST, Some(&call.id), codes::INVALID_PARAMS, STATE_REJECTED)
         }
     }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::body::Body;
 use bytes::Bytes;
-use elicit::{
+use elicit::{ASKING_METHODS, 
     ClientCapabilities, Era, InputRequired, Modes, RawObject, Revision, WireError, codes, missing_capability, mode_of,
 };
 use futures_util::stream;
@@ -17,10 +17,9 @@ use super::{
     forward, rounds,
 };
 use crate::mcp::{
-        envelope::{EnvelopeError, Message, error_object, error_text, result_text, text_of},
-        headers::LAST_EVENT_ID,
-        params::ASKING_METHODS,
-        sse::{Event, Events, message_event},
+    envelope::{EnvelopeError, Message, error_object, error_text, result_text, text_of},
+    headers::LAST_EVENT_ID,
+    sse::{Event, Events, message_event},
 };
 
 /// How long the stream of a call may be silent. Progress, comments and everything else count as life.
@@ -38,10 +37,7 @@ pub(super) enum Screened {
     /// Passes as it came.
     Pass,
     /// This goes instead. The status counts where the message is a whole response body.
-    Replace {
-        status: StatusCode,
-        text: String,
-    },
+    Replace { status: StatusCode, text: String },
     /// Nothing goes.
     Drop,
 }
@@ -108,7 +104,10 @@ impl Screen {
         if self.modes().url && self.revision.era() == Era::Legacy || !requires_url(error) {
             return Screened::Pass;
         }
-        let text = format!("the server {} wants a page to be visited, and this app cannot show it", call.caller.upstream().name);
+        let text = format!(
+            "the server {} wants a page to be visited, and this app cannot show it",
+            call.caller.upstream().name
+        );
         replace(StatusCode::OK, call, &error_object(codes::INTERNAL_ERROR, &text))
     }
 }

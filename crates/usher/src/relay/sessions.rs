@@ -22,6 +22,16 @@ pub(super) struct Sessions {
     cache: Cache<SessionKey, Arc<Session>>,
 }
 
+/// What a session id of a client turns out to be.
+pub(super) enum Named {
+    /// A session of this principal at this upstream.
+    Own(Arc<Session>),
+    /// Somebody else's, or one at another upstream. To the client it looks like [`Named::Unknown`] (R-ID-01).
+    Foreign,
+    /// None.
+    Unknown,
+}
+
 impl Sessions {
     /// None yet.
     pub(super) fn new(store: Store) -> Self {
@@ -29,22 +39,21 @@ impl Sessions {
         Self { store, cache }
     }
 
-    /// The session that the headers name, if it is this principal's at this upstream. Somebody else's session looks like
-    /// one that does not exist (R-ID-01).
+    /// The session that the headers name.
     pub(super) async fn named(
         &self,
         headers: &HeaderMap,
         principal: &Principal,
         upstream: &str,
         now: Timestamp,
-    ) -> Result<Option<Arc<Session>>, StoreError> {
-        let Some(id) = headers.get(headers::SESSION_ID).and_then(|value| value.to_str().ok()) else { return Ok(None) };
-        let Ok(id) = SessionId::parse(id) else { return Ok(None) };
+    ) -> Result<Named, StoreError> {
+        let Some(id) = headers.get(headers::SESSION_ID).and_then(|value| value.to_str().ok()) else { return Ok(Named::Unknown) };
+        let Ok(id) = SessionId::parse(id) else { return Ok(Named::Unknown) };
         let key = id.key();
         let session = match self.cache.get(&key) {
             Some(session) => session,
             None => match self.store.session(&id, now).await? {
-                None => return Ok(None),
+                None => return Ok(Named::Unknown),
                 Some(session) => {
                     // At most once a minute, since the cache forgets after that.
                     self.store.extend_session(&key, now + IDLE, now).await?;
@@ -54,7 +63,8 @@ impl Sessions {
                 }
             },
         };
-        Ok((session.principal == *principal && session.upstream == upstream).then_some(session))
+        let own = session.principal == *principal && session.upstream == upstream;
+        Ok(if own { Named::Own(session) } else { Named::Foreign })
     }
 
     /// Ends a session.

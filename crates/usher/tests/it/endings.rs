@@ -77,7 +77,7 @@ async fn assert_other_goes_on(stage: &Stage) {
     assert!(answered(&reply), "another server is not affected: {}", reply.text());
 }
 
-/// R-SEC-04, design 12: no answer within the time-out.
+/// R-SEC-04: no answer within the time-out.
 #[tokio::test]
 async fn a_slow_server_is_named_in_time_and_others_go_on() {
     let (stage, _other, clients) = stage().await;
@@ -90,7 +90,7 @@ async fn a_slow_server_is_named_in_time_and_others_go_on() {
     }
 }
 
-/// design 12: no connection.
+/// No connection.
 #[tokio::test]
 async fn a_server_that_is_down_is_named_and_others_go_on() {
     let (stage, _other, clients) = stage().await;
@@ -103,7 +103,7 @@ async fn a_server_that_is_down_is_named_and_others_go_on() {
     }
 }
 
-/// design 12: answers that are no MCP, and connections that break, before the answer and in its middle.
+/// Answers that are no MCP, and connections that break, before the answer and in its middle.
 #[tokio::test]
 async fn a_server_that_answers_nonsense_is_named_and_others_go_on() {
     let (stage, _other, clients) = stage().await;

@@ -137,7 +137,7 @@ impl Both {
     }
 }
 
-fn check(cases: u32, test: impl AsyncFn(&Both, &str, &str)) {
+fn check(cases: u32, test: &impl AsyncFn(&Both, &str, &str)) {
     let runtime = Runtime::new().unwrap();
     let both = runtime.block_on(async {
         let stage = Stage::free(Upstream::start().await).await;
@@ -157,17 +157,17 @@ fn check(cases: u32, test: impl AsyncFn(&Both, &str, &str)) {
 /// R-GW-02, R-FORM-11: number text, key order, escapes, blanks and unknown members of calls and results.
 #[test]
 fn calls_and_results_arrive_as_they_were_written() {
-    check(48, async |both, arguments, result| both.pass(arguments, result).await);
+    check(48, &async |both, arguments, result| both.pass(arguments, result).await);
 }
 
 /// R-GW-02, R-FORM-10, R-FORM-11: questions and answers of a legacy session.
 #[test]
 fn questions_and_answers_arrive_as_they_were_written() {
-    check(32, async |both, schema, content| both.ask(schema, content).await);
+    check(32, &async |both, schema, content| both.ask(schema, content).await);
 }
 
 /// R-GW-02: notifications in both directions.
 #[test]
 fn notifications_arrive_as_they_were_written() {
-    check(32, async |both, up, down| both.notify(up, down).await);
+    check(32, &async |both, up, down| both.notify(up, down).await);
 }

@@ -1,5 +1,6 @@
 //! The whole service over real HTTP, against wire-level fakes of everything around it.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
+#![allow(clippy::similar_names, reason = "a stage and a state are told apart well enough")]
 #![allow(unreachable_pub, missing_docs, reason = "a test binary exports nothing")]
 
 mod connect_tool;

@@ -63,6 +63,6 @@ pub fn address(origin: &str) -> String {
 
 /// A request as text: its first line up to the target, then these headers, then `Connection: close` and the body's length.
 pub fn request(line: &str, headers: &[(&str, &str)], body: &str) -> String {
-    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let headers = headers.iter().fold(String::new(), |all, (name, value)| all + name + ": " + value + "\r\n");
     format!("{line} HTTP/1.1\r\n{headers}Connection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }

@@ -70,7 +70,7 @@ fn around<'t>(text: &'t str, part: &str) -> &'t str {
     &text[start..end]
 }
 
-async fn plays(stage: &Stage) {
+fn plays(stage: &Stage) {
     stage.api.accept(&[GOOD, BAD]);
     let script = || Script::new().require("x-api-key", GOOD).text("sunny");
     stage.upstream.tool("get_forecast", script());
@@ -150,14 +150,14 @@ fn files(stage: &Stage) -> Vec<(String, Vec<u8>)> {
     entries.map(read).collect()
 }
 
-/// R-OAUTH-01, R-SEC-03, R-SEC-07, cases 40: a whole story in both eras at the most talkative log level: the server gets the
+/// R-OAUTH-01, R-SEC-03, R-SEC-07: a whole story in both eras at the most talkative log level: the server gets the
 /// key, and nothing else shows it.
 #[tokio::test]
 async fn no_key_and_no_answer_is_seen_anywhere_but_where_it_belongs() {
     let captured = capture();
     let setup = Setup { check: true, ..Setup::default() };
     let mut stage = Stage::with(setup, usher_testkit::upstream::Upstream::start().await).await;
-    plays(&stage).await;
+    plays(&stage);
     stage.upstream.forbid(&stage.token).forbid(UNCHECKED);
     let mut pages = String::new();
     let received = modern_story(&stage, &mut pages).await + &legacy_story(&stage, &mut pages).await;

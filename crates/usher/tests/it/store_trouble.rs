@@ -3,7 +3,7 @@
 use crate::harness::{ACCEPT, CALLS, KEY, Stage, answered};
 use usher_testkit::person::Person;
 
-/// R-SEC-04, design 12: readiness says so, and health does not depend on it.
+/// R-SEC-04: readiness says so, and health does not depend on it.
 #[tokio::test]
 async fn readiness_says_that_the_store_is_gone() {
     let stage = Stage::new().await;
@@ -14,7 +14,7 @@ async fn readiness_says_that_the_store_is_gone() {
     assert_eq!(somebody.get("/healthz").await.status, 200);
 }
 
-/// design 12: calls that need the store end with an error that says so, in both eras and for all kinds of calls.
+/// Calls that need the store end with an error that says so, in both eras and for all kinds of calls.
 #[tokio::test]
 async fn calls_that_need_the_store_end_with_a_clear_error() {
     let stage = Stage::new().await;
@@ -39,7 +39,7 @@ async fn calls_that_need_the_store_end_with_a_clear_error() {
     assert!(stage.upstream.requests_of("tools/call").is_empty());
 }
 
-/// design 12: a credential that was used a moment ago is still used.
+/// A credential that was used a moment ago is still used.
 #[tokio::test]
 async fn a_cached_credential_is_used_without_the_store() {
     let stage = Stage::new().await;
@@ -58,7 +58,7 @@ async fn a_cached_credential_is_used_without_the_store() {
     stage.upstream.assert_clean();
 }
 
-/// R-SEC-04, pages: pages say that it did not work and what to do; nothing that was typed is shown again.
+/// R-SEC-04: pages say that it did not work and what to do; nothing that was typed is shown again.
 #[tokio::test]
 async fn pages_say_that_nothing_could_be_saved() {
     let stage = Stage::new().await;

@@ -59,7 +59,7 @@ async fn a_cancellation_of_another_session_is_none() {
     assert!(answered(&stream.reply().await));
 }
 
-/// design 4: a client that closes the stream has left: its call is not sent to the server.
+/// A client that closes the stream has left: its call is not sent to the server.
 #[tokio::test]
 async fn a_call_whose_client_has_left_is_not_sent_upstream() {
     for call in CALLS {

@@ -52,7 +52,7 @@ async fn a_cancel_ends_the_call_and_the_next_one_asks_again() {
     }
 }
 
-/// R-ACT-03, design: a decline on the page ends the retry that waits for it at once.
+/// R-ACT-03: a decline on the page ends the retry that waits for it at once.
 #[tokio::test]
 async fn a_decline_on_the_page_ends_the_waiting_retry() {
     for (method, params) in CALLS {

@@ -125,7 +125,7 @@ async fn a_client_without_streams_waits_for_a_plain_answer() {
     assert!(answered(&reply), "{}", reply.text());
 }
 
-/// design 4: whoever has left gets no answer, and nothing goes upstream for them.
+/// Whoever has left gets no answer, and nothing goes upstream for them.
 #[tokio::test]
 async fn a_retry_whose_client_has_left_is_not_sent_upstream() {
     let stage = holding("10m").await;

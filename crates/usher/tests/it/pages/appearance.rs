@@ -148,7 +148,7 @@ async fn pages_speak_the_persons_language() {
     is_heading(&english.get("/?lang=xx").await, "Your connections");
 }
 
-/// cases 19: what somebody else wrote is text on our pages, wherever it stands.
+/// What somebody else wrote is text on our pages, wherever it stands.
 #[tokio::test]
 async fn hostile_names_are_text() {
     const HOSTILE: &str = "</title><script>alert(1)</script>\"'><img src=x onerror=alert(2)>";

@@ -22,7 +22,7 @@ fn assert_not_stored(page: &Page, typed: &str, says: &str) {
     assert_eq!((input.kind.as_str(), input.value.as_str()), ("password", ""));
 }
 
-/// R-OAUTH-01, pages: the provider refuses the key: the page says with which status, does not echo it, and a better one works.
+/// R-OAUTH-01: the provider refuses the key: the page says with which status, does not echo it, and a better one works.
 #[tokio::test]
 async fn a_key_that_the_provider_refuses_is_not_stored() {
     let stage = checking().await;
@@ -135,7 +135,7 @@ async fn a_provider_that_never_answers_is_not_waited_for() {
     assert!(stage.credential().await.is_none());
 }
 
-/// R-SEC-04, pages: faults stand beside their field; limits are told; nothing is stored, and nothing sent to the provider.
+/// R-SEC-04: faults stand beside their field; limits are told; nothing is stored, and nothing sent to the provider.
 #[tokio::test]
 async fn what_cannot_be_a_key_is_told_beside_its_field() {
     let stage = checking().await;

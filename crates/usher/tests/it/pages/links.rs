@@ -6,7 +6,7 @@ use usher_store::{AuditAction, InteractionState, Outcome};
 use super::{audit, foreign_link, is_heading, link, refusals, stranger};
 use crate::harness::{ACCEPT, CALLS, DECLINE, KEY, Stage};
 
-/// R-ID-03, cases 17 and 35: another person's link shows neither account nor question, changes nothing, and is audited: when it
+/// R-ID-03: another person's link shows neither account nor question, changes nothing, and is audited: when it
 /// is opened and when it is submitted, whatever the button.
 #[tokio::test]
 async fn another_persons_link_is_refused_and_audited() {

@@ -20,7 +20,7 @@ async fn the_portal_lists_what_waits() {
     assert_eq!(person.get("/").await.html.matches("href=\"/connect/").count(), 1, "another person's is not in it");
 }
 
-/// cases 38: the portal shows a connection, never the key, and ends it after asking once.
+/// The portal shows a connection, never the key, and ends it after asking once.
 #[tokio::test]
 async fn a_connection_is_shown_and_can_be_ended() {
     let stage = Stage::new().await;
@@ -46,7 +46,7 @@ async fn a_connection_is_shown_and_can_be_ended() {
     assert_eq!(again.status, 404, "{}", again.describe());
 }
 
-/// cases 37: a connection that the server refused says so.
+/// A connection that the server refused says so.
 #[tokio::test]
 async fn a_refused_connection_says_so() {
     let stage = Stage::new().await;

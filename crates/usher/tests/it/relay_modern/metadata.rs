@@ -42,7 +42,7 @@ async fn a_header_that_does_not_say_what_the_body_says_is_a_mismatch() {
     let stage = Stage::free(Upstream::start().await).await;
     let client = stage.modern();
     for (method, params) in CALLS {
-        let call = || client.request(method, params);
+        let call = || client.request(method, params).id(Some("\"m\""));
         for request in [
             call().omit("mcp-protocol-version"),
             call().header("mcp-protocol-version", "2025-11-25"),
@@ -63,7 +63,7 @@ async fn a_header_that_does_not_say_what_the_body_says_is_a_mismatch() {
         ] {
             let reply = request.clone().send().await;
             assert_eq!((reply.status.as_u16(), reply.error_code()), (400, -32020), "{request:?}");
-            assert_eq!(reply.response().id(), Some(reply.response().id().unwrap()));
+            assert_eq!(reply.response().id(), Some("\"m\""));
         }
     }
     let mirrored = client.request("tools/list", "{}").header("mcp-method", "ping").send().await;
@@ -103,7 +103,6 @@ async fn an_unknown_version_is_answered_with_those_that_are_known() {
         let error = reply.error();
         assert_eq!(error["data"]["supported"], serde_json::json!(["2026-07-28", "2025-11-25", "2025-06-18"]));
         assert_eq!(error["data"]["requested"], version);
-        assert_eq!(reply.response().id().is_some(), true);
     }
     let header_alone = client.request("tools/list", "{}").header("mcp-protocol-version", "2027-01-01");
     let reply = header_alone.meta_version(None).send().await;
