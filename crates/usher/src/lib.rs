@@ -6,6 +6,7 @@ pub mod broker;
 pub mod clock;
 pub mod commands;
 pub mod config;
+mod connections;
 pub mod credentials;
 pub mod egress;
 pub mod identity;

@@ -2,7 +2,6 @@
 
 use std::{io, sync::Arc, time::Duration};
 
-use axum::serve::ListenerExt;
 use elicit::Random;
 use secrecy::ExposeSecret;
 use tokio::{net::TcpListener, task::JoinHandle};
@@ -14,6 +13,7 @@ use crate::{
     broker::{Broker, Limits, Waiting},
     clock::Clock,
     config::{Config, Identity},
+    connections,
     credentials::Credentials,
     egress::Egress,
     identity::{
@@ -66,7 +66,7 @@ pub enum StartError {
 pub struct Running {
     /// Its parts.
     pub app: Arc<App>,
-    server: JoinHandle<io::Result<()>>,
+    server: JoinHandle<()>,
     jobs: Vec<JoinHandle<()>>,
 }
 
@@ -105,15 +105,7 @@ pub async fn start(
     let stopping = CancellationToken::new();
     let app = Arc::new(App { config, store, clock, random, egress, tokens, control, broker, relay, stopping });
     let jobs = jobs::start(&app);
-    let listener = listener.tap_io(|stream| {
-        // Without it small answers wait for the peer's acknowledgement; a socket that refuses works all the same.
-        let _ = stream.set_nodelay(true);
-    });
-    let stopping = app.stopping.clone();
-    let server = axum::serve(listener, router(Arc::clone(&app)))
-        .with_graceful_shutdown(async move { stopping.cancelled().await })
-        .into_future();
-    let server = tokio::spawn(server);
+    let server = tokio::spawn(connections::serve(listener, router(Arc::clone(&app)), app.stopping.clone(), DRAIN));
     tracing::info!(url = app.config.public_url.origin(), store = ?app.store.kind(), "service started");
     Ok(Running { app, server, jobs })
 }
@@ -133,15 +125,8 @@ impl Running {
     /// Stops: held calls are answered at once with their question's error, calls under way get [`DRAIN`] to finish.
     pub async fn stop(self) {
         self.app.stopping.cancel();
-        let abort = self.server.abort_handle();
-        match tokio::time::timeout(DRAIN, self.server).await {
-            Ok(Ok(Ok(()))) => {}
-            Ok(Ok(Err(error))) => tracing::error!(%error, "the server ended with an error"),
-            Ok(Err(error)) => tracing::error!(%error, "the server ended with a panic"),
-            Err(_) => {
-                tracing::warn!(seconds = DRAIN.as_secs(), "calls that were still under way are cut");
-                abort.abort();
-            }
+        if let Err(error) = self.server.await {
+            tracing::error!(%error, "the server ended with a panic");
         }
         for job in self.jobs {
             job.abort();

@@ -63,7 +63,7 @@ fn per_minute(count: u32) -> Quota {
 }
 
 impl Limits {
-    /// Counts one question.
+    /// Counts one question, unless the same was counted within the last minute: calls in parallel join one question.
     pub fn count(&self, principal: &Principal, upstream: &str) -> Result<(), TooMany> {
         let clock = DefaultClock::default();
         let client = (principal.user.clone(), principal.client.clone());

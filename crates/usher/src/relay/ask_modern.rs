@@ -26,7 +26,7 @@ pub(super) fn why(call: &Call, interaction: &Interaction) -> String {
             "{server} needs your {provider} account to run \u{201c}{subject}\u{201d}. Connect it on a page of your own; this app does not see what you enter."
         ),
         AskReason::Rejected => format!(
-            "{server} was refused by {provider}: the stored credential no longer works. Connect it again to run \u{201c}{subject}\u{201d}."
+            "{server} no longer accepts the stored {provider} credential. Connect it again to run \u{201c}{subject}\u{201d}."
         ),
         AskReason::NewClient => format!(
             "This app wants to use your {provider} account through {server} for the first time. Allow it on a page of your own to run \u{201c}{subject}\u{201d}."

@@ -27,6 +27,19 @@ const CONFLICTS: u8 = 10;
 /// The time in between.
 const AFTER_CONFLICT: Duration = Duration::from_millis(100);
 
+/// How long a stream lives whose upstream could not be reached: the client opens it anew, and so do we.
+const WITHOUT_UPSTREAM: Duration = Duration::from_secs(30);
+
+/// The upstream's part of a session's stream.
+enum Leg {
+    /// It sends.
+    Open(reqwest::Response),
+    /// The upstream has no such streams.
+    None,
+    /// The upstream cannot be reached at the moment, or refuses.
+    Missing,
+}
+
 /// GET: the session's own stream. It carries what the upstream sends outside of calls, and our completion notices. An
 /// upstream without such a stream does not take it from the client.
 pub(super) async fn open(caller: Caller, headers: &HeaderMap) -> Response {
@@ -62,7 +75,7 @@ pub(super) async fn open(caller: Caller, headers: &HeaderMap) -> Response {
     reply::events(held::receiver_body(receiver))
 }
 
-async fn upstream_stream(caller: &Caller) -> Result<Option<reqwest::Response>, Response> {
+async fn upstream_stream(caller: &Caller) -> Result<Leg, Response> {
     let injection = caller.available().await.unwrap_or_default();
     let mut tries = 0;
     let response = loop {
@@ -75,7 +88,7 @@ async fn upstream_stream(caller: &Caller) -> Result<Option<reqwest::Response>, R
             Ok(response) => break response,
             Err(error) => {
                 tracing::info!(upstream = caller.upstream().name, %error, "no stream of the upstream for a session");
-                return Ok(None);
+                return Ok(Leg::Missing);
             }
         }
     };
@@ -84,18 +97,24 @@ async fn upstream_stream(caller: &Caller) -> Result<Option<reqwest::Response>, R
     }
     let is_stream =
         response.status().is_success() && is_type(response.headers().get(header::CONTENT_TYPE), "text/event-stream");
-    Ok(is_stream.then_some(response))
+    Ok(if is_stream { Leg::Open(response) } else { Leg::None })
 }
 
 async fn run(
     caller: &Caller,
-    mut upstream: Option<reqwest::Response>,
+    leg: Leg,
     mut injected: mpsc::Receiver<Bytes>,
     sender: &mpsc::Sender<Bytes>,
 ) {
     let Some(session) = &caller.session else { return };
     let screen = Screen { revision: session.revision, capabilities: std::sync::Arc::new(session.capabilities.clone()) };
-    let had_upstream = upstream.is_some();
+    let short = matches!(leg, Leg::Missing) && session.begun;
+    let end = tokio::time::sleep(WITHOUT_UPSTREAM);
+    tokio::pin!(end);
+    let mut upstream = match leg {
+        Leg::Open(response) => Some(response),
+        Leg::None | Leg::Missing => None,
+    };
     let mut events = Events::default();
     let mut ticks = tokio::time::interval(caller.app.relay.keep_alive);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -103,6 +122,7 @@ async fn run(
         let bytes = tokio::select! {
             () = sender.closed() => return,
             () = caller.app.stopping.cancelled() => return,
+            () = &mut end, if short => return,
             bytes = injected.recv() => match bytes {
                 Some(bytes) => bytes,
                 None => return,
@@ -110,10 +130,8 @@ async fn run(
             _ = ticks.tick() => KEEP_ALIVE,
             chunk = next_chunk(&mut upstream) => {
                 if chunk.is_none_or(|chunk| events.push(&chunk).is_err()) {
-                    upstream = None;
-                    // The client reconnects, and so do we; without a stream upstream from the start there is none to lose.
-                    if had_upstream { return }
-                    continue;
+                    // The client reconnects, and so do we.
+                    return;
                 }
                 let mut passed = Vec::new();
                 while let Some(event) = events.next_event() {

@@ -1,6 +1,12 @@
 //! Legacy sessions: a row in the store, kept in memory for a minute so that a message costs no store access.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use elicit::Principal;
 use http::HeaderMap;
@@ -20,6 +26,8 @@ const CACHED_AT_MOST: u64 = 50_000;
 pub(super) struct Sessions {
     store: Store,
     cache: Cache<SessionKey, Arc<Session>>,
+    /// Grows with each forgetting, so that a row read before it is not kept after it.
+    forgotten: AtomicU64,
 }
 
 /// What a session id of a client turns out to be.
@@ -36,7 +44,7 @@ impl Sessions {
     /// None yet.
     pub(super) fn new(store: Store) -> Self {
         let cache = Cache::builder().time_to_live(CACHED_FOR).max_capacity(CACHED_AT_MOST).build();
-        Self { store, cache }
+        Self { store, cache, forgotten: AtomicU64::new(0) }
     }
 
     /// The session that the headers name.
@@ -50,36 +58,40 @@ impl Sessions {
         let Some(id) = headers.get(headers::SESSION_ID).and_then(|value| value.to_str().ok()) else { return Ok(Named::Unknown) };
         let Ok(id) = SessionId::parse(id) else { return Ok(Named::Unknown) };
         let key = id.key();
-        let session = match self.cache.get(&key) {
-            Some(session) => session,
-            None => match self.store.session(&id, now).await? {
-                None => return Ok(Named::Unknown),
-                Some(session) => {
-                    // At most once a minute, since the cache forgets after that.
-                    self.store.extend_session(&key, now + IDLE, now).await?;
-                    let session = Arc::new(session);
-                    self.cache.insert(key, Arc::clone(&session));
-                    session
-                }
-            },
-        };
-        let own = session.principal == *principal && session.upstream == upstream;
-        Ok(if own { Named::Own(session) } else { Named::Foreign })
+        let is_own = |session: &Session| session.principal == *principal && session.upstream == upstream;
+        if let Some(session) = self.cache.get(&key) {
+            return Ok(if is_own(&session) { Named::Own(session) } else { Named::Foreign });
+        }
+        let before = self.forgotten.load(Ordering::Acquire);
+        let Some(session) = self.store.session(&id, now).await? else { return Ok(Named::Unknown) };
+        if !is_own(&session) {
+            return Ok(Named::Foreign);
+        }
+        // At most once a minute, since the cache forgets after that.
+        self.store.extend_session(&key, now + IDLE, now).await?;
+        let session = Arc::new(session);
+        self.cache.insert(key.clone(), Arc::clone(&session));
+        if self.forgotten.load(Ordering::Acquire) != before {
+            self.cache.invalidate(&key);
+        }
+        Ok(Named::Own(session))
     }
 
     /// Ends a session.
     pub(super) async fn end(&self, key: &SessionKey) -> Result<(), StoreError> {
-        self.cache.invalidate(key);
+        self.forget(key);
         self.store.delete_session(key).await
     }
 
     /// Drops what is kept in memory of one session.
     pub(super) fn forget(&self, key: &SessionKey) {
+        self.forgotten.fetch_add(1, Ordering::AcqRel);
         self.cache.invalidate(key);
     }
 
     /// Drops what is kept in memory of all.
     pub(super) fn forget_all(&self) {
+        self.forgotten.fetch_add(1, Ordering::AcqRel);
         self.cache.invalidate_all();
     }
 }
