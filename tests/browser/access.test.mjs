@@ -94,8 +94,8 @@ test('what is typed into a secret field can be shown, and is masked again', { ti
   await page.goto((await ask(service)).url);
   await page.type(FIELD, GOOD_KEY);
   const type = () => page.$eval(FIELD, (field) => field.type);
-  await page.click('::-p-aria([name="Show"][role="button"])');
+  await page.click('::-p-aria([name="Show API key"][role="button"])');
   assert.equal(await type(), 'text');
-  await page.click('::-p-aria([name="Hide"][role="button"])');
+  await page.click('::-p-aria([name="Hide API key"][role="button"])');
   assert.equal(await type(), 'password');
 });

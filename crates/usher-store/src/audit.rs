@@ -58,6 +58,8 @@ actions! {
     InteractionRestarted = "interaction.restarted",
     /// Somebody else than its user came to its page (R-ID-03).
     InteractionRefused = "interaction.refused",
+    /// Its row is not as it was asked: somebody changed it in the database (R-GW-04).
+    InteractionTampered = "interaction.tampered",
     /// It was not asked, since too much was asked before (R-SEC-01).
     InteractionLimited = "interaction.limited",
     /// A credential was stored.

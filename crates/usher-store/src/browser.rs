@@ -1,4 +1,6 @@
 //! The browser side: one-time sign-in links and browser sessions.
+//!
+//! Both rows are sealed: were they not, whoever can write to the database could sign in as anybody.
 
 use elicit::UserId;
 use jiff::{SignedDuration, Timestamp};
@@ -9,7 +11,8 @@ use sqlx::any::AnyRow;
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::time::{micros, micros_before, timestamp};
 use crate::token::token_hash;
-use crate::{Store, StoreError};
+use crate::vault::{Record, RecordKind};
+use crate::{KeyError, Store, StoreError};
 
 /// A browser session ends when it was not seen for this long.
 pub const BROWSER_IDLE: SignedDuration = SignedDuration::from_hours(30 * 24);
@@ -18,14 +21,17 @@ pub const BROWSER_LIFETIME: SignedDuration = SignedDuration::from_hours(90 * 24)
 /// `last_seen_at` is written at most this often.
 const SEEN_EVERY: SignedDuration = SignedDuration::from_mins(1);
 
-const CREATE_LINK: &str = "INSERT INTO login_links (token_hash, issuer, subject, created_at, expires_at) \
-     VALUES ($1, $2, $3, $4, $5)";
+const LINKS: &str = "login_links";
+const SESSIONS: &str = "browser_sessions";
+
+const CREATE_LINK: &str = "INSERT INTO login_links (token_hash, issuer, subject, created_at, expires_at, seal) \
+     VALUES ($1, $2, $3, $4, $5, $6)";
 const USE_LINK: &str = "DELETE FROM login_links WHERE token_hash = $1 AND expires_at > $2 \
-     RETURNING issuer, subject";
+     RETURNING issuer, subject, created_at, expires_at, seal";
 const CREATE_SESSION: &str = "INSERT INTO browser_sessions \
-     (token_hash, issuer, subject, created_at, last_seen_at, expires_at) \
-     VALUES ($1, $2, $3, $4, $4, $5)";
-pub(crate) const FIND_SESSION: &str = "SELECT issuer, subject, created_at, last_seen_at, expires_at \
+     (token_hash, issuer, subject, created_at, last_seen_at, expires_at, seal) \
+     VALUES ($1, $2, $3, $4, $4, $5, $6)";
+pub(crate) const FIND_SESSION: &str = "SELECT issuer, subject, created_at, last_seen_at, expires_at, seal \
      FROM browser_sessions WHERE token_hash = $1 AND expires_at > $2 AND last_seen_at > $3";
 const SEE_SESSION: &str = "UPDATE browser_sessions SET last_seen_at = $2 \
      WHERE token_hash = $1 AND last_seen_at < $2";
@@ -42,6 +48,24 @@ pub struct BrowserSession {
     pub expires_at: Timestamp,
 }
 
+/// What signs a browser in, and what its row must be sealed with.
+struct Pass<'a> {
+    kind: RecordKind,
+    hash: &'a str,
+    user: &'a UserId,
+    created_at: i64,
+    expires_at: i64,
+}
+
+/// What the seal of a row says of it.
+enum Seal {
+    Genuine,
+    /// Somebody wrote or changed it in the database.
+    Forged,
+    /// Its master key is gone. The person signs in again.
+    KeyGone,
+}
+
 impl Store {
     /// Keeps a one-time sign-in link. Only the token's hash is stored; the token
     /// must be random, with 128 bits or more.
@@ -53,13 +77,18 @@ impl Store {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         Self::within(async {
+            let hash = token_hash(token.expose_secret());
+            let (created_at, expires_at) = (micros(now), micros(expires_at));
+            let seal =
+                self.seal_pass(&Pass { kind: RecordKind::LoginLink, hash: &hash, user, created_at, expires_at })?;
             let mut transaction = self.begin().await?;
             sqlx::query(CREATE_LINK)
-                .bind(token_hash(token.expose_secret()))
+                .bind(hash)
                 .bind(user.issuer().to_owned())
                 .bind(user.subject().to_owned())
-                .bind(micros(now))
-                .bind(micros(expires_at))
+                .bind(created_at)
+                .bind(expires_at)
+                .bind(seal)
                 .execute(&mut *transaction)
                 .await?;
             transaction.commit().await?;
@@ -72,7 +101,7 @@ impl Store {
     /// random token, in one transaction.
     ///
     /// `None` if the link is unknown, expired, or used already: of any number of
-    /// attempts one succeeds. The session lasts until `session_expires_at`, at most
+    /// attempts one succeeds. `None` as well, and audited, if it is not as we made it. The session lasts until `session_expires_at`, at most
     /// [`BROWSER_LIFETIME`].
     pub async fn use_login_link(
         &self,
@@ -82,24 +111,45 @@ impl Store {
         now: Timestamp,
     ) -> Result<Option<UserId>, StoreError> {
         Self::within(async {
+            let hash = token_hash(token.expose_secret());
             let mut transaction = self.begin().await?;
-            let link = sqlx::query(USE_LINK)
-                .bind(token_hash(token.expose_secret()))
-                .bind(micros(now))
-                .fetch_optional(&mut *transaction)
-                .await?;
+            let link =
+                sqlx::query(USE_LINK).bind(hash.as_str()).bind(micros(now)).fetch_optional(&mut *transaction).await?;
             let Some(link) = link else {
                 transaction.rollback().await?;
                 return Ok(None);
             };
-            let user = user_of(&link, "login_links")?;
-            let latest = micros_before(now, -BROWSER_LIFETIME);
+            let user = user_of(&link, LINKS)?;
+            let seal = self.check_pass(
+                LINKS,
+                &Pass {
+                    kind: RecordKind::LoginLink,
+                    hash: &hash,
+                    user: &user,
+                    created_at: link.try_get("created_at")?,
+                    expires_at: link.try_get("expires_at")?,
+                },
+                &link,
+            )?;
+            if !matches!(seal, Seal::Genuine) {
+                if matches!(seal, Seal::Forged) {
+                    refused(&user, "a link that was changed in the store").insert(&mut transaction, now).await?;
+                }
+                transaction.commit().await?;
+                return Ok(None);
+            }
+            let hash = token_hash(session.expose_secret());
+            let created_at = micros(now);
+            let expires_at = micros(session_expires_at).min(micros_before(now, -BROWSER_LIFETIME));
+            let kind = RecordKind::BrowserSession;
+            let seal = self.seal_pass(&Pass { kind, hash: &hash, user: &user, created_at, expires_at })?;
             sqlx::query(CREATE_SESSION)
-                .bind(token_hash(session.expose_secret()))
+                .bind(hash)
                 .bind(user.issuer().to_owned())
                 .bind(user.subject().to_owned())
-                .bind(micros(now))
-                .bind(micros(session_expires_at).min(latest))
+                .bind(created_at)
+                .bind(expires_at)
+                .bind(seal)
                 .execute(&mut *transaction)
                 .await?;
             AuditEntry::of_user(AuditAction::BrowserSignedIn, Outcome::Success, &user)
@@ -114,12 +164,13 @@ impl Store {
     /// The browser session of a token, unless it is unknown, expired
     /// ([`BROWSER_LIFETIME`]), or idle for too long ([`BROWSER_IDLE`]). Counts as being
     /// seen, which is written at most once a minute.
+    ///
+    /// A row that is not as we made it signs nobody in: it is deleted, and that is audited.
     pub async fn browser_session(
         &self,
         token: &SecretString,
         now: Timestamp,
     ) -> Result<Option<BrowserSession>, StoreError> {
-        const TABLE: &str = "browser_sessions";
         Self::within(async {
             let hash = token_hash(token.expose_secret());
             let row = sqlx::query(FIND_SESSION)
@@ -129,10 +180,21 @@ impl Store {
                 .fetch_optional(&self.shared.reader)
                 .await?;
             let Some(row) = row else { return Ok(None) };
+            let user = user_of(&row, SESSIONS)?;
+            let (created_at, expires_at) = (row.try_get("created_at")?, row.try_get("expires_at")?);
+            let pass = Pass { kind: RecordKind::BrowserSession, hash: &hash, user: &user, created_at, expires_at };
+            match self.check_pass(SESSIONS, &pass, &row)? {
+                Seal::Genuine => {}
+                Seal::Forged => {
+                    self.drop_forged(&hash, &user, now).await?;
+                    return Ok(None);
+                }
+                Seal::KeyGone => return Ok(None),
+            }
             let session = BrowserSession {
-                user: user_of(&row, TABLE)?,
-                created_at: timestamp(row.try_get("created_at")?, TABLE)?,
-                expires_at: timestamp(row.try_get("expires_at")?, TABLE)?,
+                user,
+                created_at: timestamp(created_at, SESSIONS)?,
+                expires_at: timestamp(expires_at, SESSIONS)?,
             };
             let seen: i64 = row.try_get("last_seen_at")?;
             if seen <= micros_before(now, SEEN_EVERY) {
@@ -152,7 +214,7 @@ impl Store {
                 .fetch_optional(&mut *transaction)
                 .await?;
             if let Some(row) = row {
-                let user = user_of(&row, "browser_sessions")?;
+                let user = user_of(&row, SESSIONS)?;
                 AuditEntry::of_user(AuditAction::BrowserSignedOut, Outcome::Success, &user)
                     .insert(&mut transaction, now)
                     .await?;
@@ -162,6 +224,52 @@ impl Store {
         })
         .await
     }
+}
+
+impl Store {
+    fn seal_pass(&self, pass: &Pass<'_>) -> Result<Vec<u8>, StoreError> {
+        pass.in_record(|record| self.shared.vault.seal(record, &[])).map_err(StoreError::Unsealed)
+    }
+
+    fn check_pass(&self, table: &'static str, pass: &Pass<'_>, row: &AnyRow) -> Result<Seal, StoreError> {
+        let seal: Vec<u8> = row.try_get("seal")?;
+        match pass.in_record(|record| self.shared.vault.open(record, &seal)) {
+            // The seal has nothing in it: to open is to be genuine.
+            Ok(_) => Ok(Seal::Genuine),
+            Err(KeyError::UnknownKey(key_id)) => {
+                tracing::warn!(table, key_id, "the master key of a sign-in is gone");
+                Ok(Seal::KeyGone)
+            }
+            Err(error) if error.is_tampering() => {
+                tracing::error!(table, "a sign-in was changed in the store, and is refused");
+                Ok(Seal::Forged)
+            }
+            Err(source) => Err(StoreError::Unopened { table, id: pass.hash.to_owned(), source }),
+        }
+    }
+
+    /// Audited by whoever deletes it, so once.
+    async fn drop_forged(&self, hash: &str, user: &UserId, now: Timestamp) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        let row = sqlx::query(DELETE_SESSION).bind(hash.to_owned()).fetch_optional(&mut *transaction).await?;
+        if row.is_some() {
+            refused(user, "a session that was changed in the store").insert(&mut transaction, now).await?;
+        }
+        transaction.commit().await?;
+        Ok(())
+    }
+}
+
+impl Pass<'_> {
+    fn in_record<T>(&self, work: impl FnOnce(&Record<'_>) -> T) -> T {
+        let times = [self.created_at, self.expires_at].map(|time| time.to_string());
+        let [created_at, expires_at] = &times;
+        work(&Record { kind: self.kind, id: self.hash, user: self.user, scope: &[created_at, expires_at] })
+    }
+}
+
+fn refused(user: &UserId, detail: &'static str) -> AuditEntry {
+    AuditEntry { detail: Some(detail), ..AuditEntry::of_user(AuditAction::BrowserRefused, Outcome::Refused, user) }
 }
 
 /// The user in a row's `issuer` and `subject`.

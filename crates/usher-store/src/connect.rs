@@ -1,6 +1,7 @@
 //! Opening a store: connections, schema, keys.
 
 use std::fs::OpenOptions;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::str::FromStr as _;
 use std::sync::{Arc, Mutex};
@@ -36,6 +37,8 @@ const SQLITE_READER: &str = "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = W
 /// statement that was planned while the tables were small keeps to its index as they grow.
 const POSTGRES: &str = "SET statement_timeout = '15s'; SET idle_in_transaction_session_timeout = '15s'; \
      SET enable_seqscan = off;";
+
+pub(crate) const KEY_IDS: &str = "SELECT id FROM key_ids";
 
 impl Store {
     /// Opens the store at `url` and brings its schema up to date.
@@ -104,7 +107,7 @@ impl Store {
     }
 }
 
-fn kind_of(url: &str) -> Result<Kind, StoreError> {
+pub(crate) fn kind_of(url: &str) -> Result<Kind, StoreError> {
     if url.starts_with("sqlite:") {
         Ok(Kind::Sqlite)
     } else if url.starts_with("postgres:") || url.starts_with("postgresql:") {
@@ -116,7 +119,8 @@ fn kind_of(url: &str) -> Result<Kind, StoreError> {
 }
 
 /// Makes the file before the database does, so that its mode is never wider than
-/// 0600. SQLite gives its companions, `-wal` and `-shm`, the mode of the file.
+/// 0600. SQLite gives its companions, `-wal` and `-shm`, the mode of the file; those that are
+/// there already keep theirs, so they are looked at as well.
 fn prepare_file(url: &str) -> Result<(), StoreError> {
     let options = SqliteConnectOptions::from_str(url)?;
     let path = options.get_filename();
@@ -132,7 +136,19 @@ fn prepare_file(url: &str) -> Result<(), StoreError> {
         open.mode(0o600);
     }
     open.open(path).map_err(fault)?;
-    tighten(path).map_err(fault)
+    tighten(path).map_err(fault)?;
+    for suffix in ["-wal", "-shm"] {
+        let mut companion = path.as_os_str().to_owned();
+        companion.push(suffix);
+        let companion = Path::new(&companion);
+        match tighten(companion) {
+            Err(source) if source.kind() != ErrorKind::NotFound => {
+                return Err(StoreError::File { path: companion.display().to_string(), source });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 #[cfg(unix)]
@@ -143,7 +159,7 @@ fn tighten(path: &Path) -> std::io::Result<()> {
     if permissions.mode() & 0o077 != 0 {
         permissions.set_mode(0o600);
         std::fs::set_permissions(path, permissions)?;
-        tracing::info!(path = %path.display(), "the store file was readable by others; its mode is now 0600");
+        tracing::info!(path = %path.display(), "a store file was readable by others; its mode is now 0600");
     }
     Ok(())
 }
@@ -185,7 +201,7 @@ async fn pool(connections: u32, settings: &'static str, options: AnyConnectOptio
 /// that the key file is the wrong one.
 async fn check_keys(reader: &AnyPool, vault: &Vault) -> Result<(), StoreError> {
     let mut ids = Vec::new();
-    for row in sqlx::query("SELECT id FROM key_ids").fetch_all(reader).await? {
+    for row in sqlx::query(KEY_IDS).fetch_all(reader).await? {
         let id: String = row.try_get("id")?;
         if !vault.has(&id) {
             ids.push(id);

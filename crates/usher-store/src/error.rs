@@ -41,13 +41,17 @@ pub enum StoreError {
     },
     /// The key file lacks master keys that stored credentials need. Restore them,
     /// else those credentials stay unreadable.
-    #[error("the key file lacks keys that the store needs: {}", ids.join(", "))]
+    #[error("the key file lacks keys that the store needs: {}; put them back from the backup of the file", ids.join(", "))]
     MissingKey {
         /// Ids of the missing keys.
         ids: Vec<String>,
     },
     /// A sealed value does not open: the row was changed outside Usher, moved to
-    /// another user, or its key is gone. The user disconnects and connects again.
+    /// another user or provider, or its key is gone. Of `credentials`: the user connects
+    /// anew or disconnects; neither needs to open it. Of `interactions`: what it asks is not what
+    /// was asked, so nobody may agree to it; where that is no lost key, it is audited
+    /// ([`AuditAction::InteractionTampered`](crate::AuditAction::InteractionTampered)). Of
+    /// `mcp_sessions`: the client begins anew.
     #[error("the sealed value of {table} {id} does not open: {source}")]
     Unopened {
         /// The table.
@@ -74,6 +78,21 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether a row is there and cannot be read, however often one tries: it was changed, its key is gone, or it is
+    /// [impossible](Self::ImpossibleRow). For a credential this means the same as none: connect anew.
+    pub fn is_unopened(&self) -> bool {
+        match self {
+            Self::Unopened { source, .. } => source.is_tampering() || matches!(source, KeyError::UnknownKey(_)),
+            Self::ImpossibleRow { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whether a sealed row was changed outside Usher. For the log of whoever guards the database.
+    pub fn is_tampered(&self) -> bool {
+        matches!(self, Self::Unopened { source, .. } if source.is_tampering())
+    }
+
     pub(crate) fn impossible(table: &'static str, what: impl Into<String>) -> Self {
         Self::ImpossibleRow { table, what: what.into() }
     }
@@ -126,7 +145,8 @@ fn is_outage(code: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_misdirected, is_outage};
+    use super::{StoreError, is_misdirected, is_outage};
+    use crate::KeyError;
 
     #[test]
     fn what_passes_by_itself_is_told_from_what_does_not() {
@@ -138,6 +158,22 @@ mod tests {
             assert!(!is_outage(Some(code)), "{code}");
         }
         assert!(!is_outage(None));
+    }
+
+    /// A key holder that fails now may answer later: what it seals is not given up.
+    #[test]
+    fn what_cannot_be_read_is_told_from_what_cannot_be_read_now() {
+        let unopened = |source| StoreError::Unopened { table: "credentials", id: "1".to_owned(), source };
+        for (error, unreadable, tampered) in [
+            (unopened(KeyError::Tampered), true, true),
+            (unopened(KeyError::Malformed), true, true),
+            (unopened(KeyError::UnknownKey("k1".to_owned())), true, false),
+            (unopened(KeyError::Holder("away".to_owned())), false, false),
+            (StoreError::impossible("credentials", "a status"), true, false),
+            (StoreError::Unavailable("away".to_owned()), false, false),
+        ] {
+            assert_eq!((error.is_unopened(), error.is_tampered()), (unreadable, tampered), "{error}");
+        }
     }
 
     #[test]

@@ -12,7 +12,9 @@ mod keys;
 mod listen;
 mod lookup;
 mod migrations;
+mod needed;
 mod notice;
+mod private_file;
 mod prune;
 mod session;
 #[cfg(test)]
@@ -24,7 +26,7 @@ mod vault;
 
 pub use audit::{AuditAction, AuditEntry, AuditRow, Outcome};
 pub use browser::{BROWSER_IDLE, BROWSER_LIFETIME, BrowserSession};
-pub use credential::{Approval, Completion, Credential, CredentialKey, CredentialStatus};
+pub use credential::{Approval, Completion, Connections, Credential, CredentialKey, CredentialStatus};
 pub use error::StoreError;
 pub use events::Event;
 pub use interaction::{
@@ -32,6 +34,7 @@ pub use interaction::{
     InvalidId, NewInteraction, Obstacle, StateName, Step, TransitionError,
 };
 pub use keys::{KeyError, KeyFile, KeyFileError, KeyWrap, WrappedKey};
+pub use private_file::create_private_file;
 pub use prune::Pruned;
 pub use session::{NewSession, Session, SessionId, SessionKey};
 pub use store::{Kind, Store};

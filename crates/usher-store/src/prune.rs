@@ -45,7 +45,9 @@ pub(crate) const DELETE_SESSIONS: [&str; 2] = batch!(
 pub(crate) const DELETE_NOTICES: [&str; 2] = batch!(
     "DELETE FROM notices WHERE (interaction_id, session_key) IN ",
     "interaction_id, session_key",
-    " FROM notices WHERE expires_at <= $1",
+    // Another session may have lengthened the question since: it is owed for as long as that can complete.
+    " FROM notices WHERE expires_at <= $1 AND NOT EXISTS (SELECT 1 FROM interactions \
+     WHERE interactions.id = notices.interaction_id AND interactions.expires_at > $1)",
     " RETURNING session_key"
 );
 pub(crate) const DELETE_LINKS: [&str; 2] = batch!(

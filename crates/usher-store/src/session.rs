@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
+use zeroize::Zeroizing;
 
 use crate::browser::user_of;
 use crate::keys::KeyError;
@@ -16,17 +17,21 @@ use crate::{Event, InvalidId, Store, StoreError, notice, token};
 
 const TABLE: &str = "mcp_sessions";
 
-const CREATE: &str = "INSERT INTO mcp_sessions (session_key, upstream, upstream_session, issuer, \
+const CREATE: &str = "INSERT INTO mcp_sessions (session_key, upstream, sealed, issuer, \
      subject, client, client_claim, revision, capabilities, initialize_params, begun, created_at, expires_at) \
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
-pub(crate) const FIND: &str = "SELECT session_key, upstream, upstream_session, issuer, subject, client, \
+pub(crate) const FIND: &str = "SELECT session_key, upstream, sealed, issuer, subject, client, \
      client_claim, revision, capabilities, initialize_params, begun, created_at, expires_at \
      FROM mcp_sessions WHERE session_key = $1 AND expires_at > $2";
 const EXTEND: &str = "UPDATE mcp_sessions SET expires_at = $2 \
      WHERE session_key = $1 AND expires_at < $2 AND expires_at > $3";
-const BEGIN: &str = "UPDATE mcp_sessions SET upstream_session = $2, begun = 1 \
+const BEGIN: &str = "UPDATE mcp_sessions SET sealed = $2, begun = 1 \
      WHERE session_key = $1 AND begun = 0";
 const DELETE: &str = "DELETE FROM mcp_sessions WHERE session_key = $1";
+
+/// The first byte of the sealed value: whether the upstream has an id of its own for the session.
+const NONE: u8 = 0;
+const SOME: u8 = 1;
 
 /// The id of a session as the client sends it: 256 random bits, base64url. A
 /// secret; rows and logs carry its [`SessionKey`].
@@ -215,11 +220,7 @@ impl Store {
 
     /// Notes that the upstream has begun its side of a session that began without it. False where somebody else noted it
     /// first: then that upstream session counts.
-    pub async fn begin_session(
-        &self,
-        session: &Session,
-        upstream_session: Option<&str>,
-    ) -> Result<bool, StoreError> {
+    pub async fn begin_session(&self, session: &Session, upstream_session: Option<&str>) -> Result<bool, StoreError> {
         let record = record(&session.key, &session.upstream, &session.principal.client);
         let sealed = self.seal_upstream(&record.of(&session.principal), upstream_session)?;
         let begun = Self::within(async {
@@ -238,11 +239,13 @@ impl Store {
         Ok(begun)
     }
 
-    fn seal_upstream(&self, place: &Record<'_>, upstream_session: Option<&str>) -> Result<Option<Vec<u8>>, StoreError> {
-        upstream_session
-            .map(|secret| self.shared.vault.seal(place, secret.as_bytes()))
-            .transpose()
-            .map_err(StoreError::Unsealed)
+    /// Also where there is none: the seal is what binds the row to its principal.
+    fn seal_upstream(&self, place: &Record<'_>, upstream_session: Option<&str>) -> Result<Vec<u8>, StoreError> {
+        let text = upstream_session.unwrap_or_default();
+        let mut bytes = Zeroizing::new(Vec::with_capacity(1 + text.len()));
+        bytes.push(if upstream_session.is_some() { SOME } else { NONE });
+        bytes.extend_from_slice(text.as_bytes());
+        self.shared.vault.seal(place, &bytes).map_err(StoreError::Unsealed)
     }
 
     /// Lets a session last until `expires_at`. Never shortens it, and does not bring
@@ -291,24 +294,21 @@ impl Store {
             client: ClientId::new(client).map_err(|_| impossible("a client that is none"))?,
         };
         let upstream: String = row.try_get("upstream")?;
-        let upstream_session = match row.try_get::<Option<Vec<u8>>, _>("upstream_session")? {
-            None => None,
-            Some(sealed) => {
-                let record = record(&key, &upstream, &principal.client);
-                match self.shared.vault.open(&record.of(&principal), &sealed) {
-                    Ok(secret) => Some(
-                        String::from_utf8(secret.to_vec())
-                            .map_err(|_| impossible("an upstream session that is no text"))?,
-                    ),
-                    Err(KeyError::UnknownKey(key_id)) => {
-                        tracing::warn!(session = %key, key_id, "the master key of a session is gone");
-                        return Ok(None);
-                    }
-                    Err(source) => {
-                        return Err(StoreError::Unopened { table: TABLE, id: key.0, source });
-                    }
-                }
+        let sealed: Vec<u8> = row.try_get("sealed")?;
+        let opened = match self.shared.vault.open(&record(&key, &upstream, &principal.client).of(&principal), &sealed) {
+            Ok(opened) => opened,
+            Err(KeyError::UnknownKey(key_id)) => {
+                tracing::warn!(session = %key, key_id, "the master key of a session is gone");
+                return Ok(None);
             }
+            Err(source) => return Err(StoreError::Unopened { table: TABLE, id: key.0, source }),
+        };
+        let upstream_session = match opened.split_first() {
+            Some((&NONE, [])) => None,
+            Some((&SOME, text)) => {
+                Some(str::from_utf8(text).map_err(|_| impossible("an upstream session that is no text"))?.to_owned())
+            }
+            _ => return Err(impossible("a sealed value of another shape")),
         };
         Ok(Some(Session {
             key,
@@ -328,7 +328,7 @@ impl Store {
     }
 }
 
-/// The place of a sealed upstream session: a row that was moved to another
+/// The place of a sealed session: a row that was moved to another
 /// principal or upstream does not open.
 struct Place<'a> {
     key: &'a SessionKey,

@@ -96,6 +96,27 @@ async fn all_files_are_for_their_owner_alone() {
     );
 }
 
+/// R-SEC-07: the log of a run that was killed may have been copied back with a wider mode.
+#[cfg(unix)]
+#[tokio::test]
+async fn companions_that_are_there_already_are_tightened() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let directory = Directory::new();
+    let _store = open(&directory.url()).await.unwrap();
+    let companions = ["usher.db-wal", "usher.db-shm"].map(|name| directory.0.join(name));
+    for path in &companions {
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o644)).unwrap();
+    }
+
+    let _again = open(&directory.url()).await.unwrap();
+
+    for path in &companions {
+        let mode = std::fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{}", path.display());
+    }
+}
+
 #[tokio::test]
 async fn a_url_that_is_of_no_use_is_refused_without_repeating_it() {
     for url in [
@@ -130,6 +151,7 @@ async fn every_statement_uses_an_index() {
         &several,
         crate::credential::FIND,
         crate::credential::OF_USER,
+        crate::credential::DELETE,
         crate::session::FIND,
         crate::notice::DUE,
         crate::notice::SESSIONS,

@@ -6,6 +6,7 @@ for (const button of document.querySelectorAll("button.show")) {
     const shown = field.type === "password";
     field.type = shown ? "text" : "password";
     button.textContent = shown ? button.dataset.hide : button.dataset.show;
+    button.setAttribute("aria-label", shown ? button.dataset.hideName : button.dataset.showName);
     field.focus();
   });
   // A shown secret is hidden again before it leaves, so that the browser does not offer to remember it as text.

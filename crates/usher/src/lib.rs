@@ -3,6 +3,7 @@
 
 pub mod app;
 pub mod broker;
+mod claim;
 pub mod clock;
 pub mod commands;
 pub mod config;

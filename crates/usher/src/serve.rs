@@ -40,6 +40,17 @@ pub enum StartError {
         /// Where it was looked for.
         path: String,
     },
+    /// There is no key file, and what is stored was sealed with one. A new one would open nothing of it.
+    #[error(
+        "there is no key file {path}, and the store needs its keys ({}): put the file back from its backup, \
+         or name another store", ids.join(", ")
+    )]
+    LostKeys {
+        /// Where it was looked for.
+        path: String,
+        /// Ids of the keys that the store needs.
+        ids: Vec<String>,
+    },
     /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -78,7 +89,7 @@ pub async fn start(
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
 ) -> Result<Running, StartError> {
-    let keys = Arc::new(key_file(&config, &*random)?);
+    let keys = Arc::new(key_file(&config, &*random).await?);
     let state_keys = Arc::new(keys.state_keys());
     let vault = Arc::new(Vault::new(keys, Arc::clone(&random)));
     let store = Store::open(&config.store, vault, Arc::clone(&random)).await?;
@@ -110,15 +121,22 @@ pub async fn start(
     Ok(Running { app, server, jobs })
 }
 
-fn key_file(config: &Config, random: &dyn Random) -> Result<KeyFile, StartError> {
-    let path = &config.keys_file;
-    if path.exists() {
-        return Ok(KeyFile::load(path)?);
+async fn key_file(config: &Config, random: &dyn Random) -> Result<KeyFile, StartError> {
+    let file = &config.keys_file;
+    match KeyFile::load(file) {
+        Err(KeyFileError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+        loaded => return Ok(loaded?),
     }
-    if config.store.expose_secret().starts_with("postgres") {
-        return Err(StartError::NoKeys { path: path.display().to_string() });
+    let shared = config.store.expose_secret().starts_with("postgres");
+    let path = file.display().to_string();
+    // The store is asked first: a file that is made now would stand where the right one's backup belongs.
+    match Store::needed_keys(&config.store).await {
+        Ok(ids) if !ids.is_empty() => Err(StartError::LostKeys { path, ids }),
+        // Whether or not the server answers, the file comes first.
+        _ if shared => Err(StartError::NoKeys { path }),
+        Ok(_) => Ok(KeyFile::create(file, random)?),
+        Err(error) => Err(error.into()),
     }
-    Ok(KeyFile::create(path, random)?)
 }
 
 impl Running {
@@ -139,5 +157,88 @@ impl Running {
     /// Resolves when the server ends by itself, which it does only by a fault.
     pub async fn ended(&mut self) {
         let _ = (&mut self.server).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use elicit::{ClientId, Principal, SystemRandom, UserId};
+    use jiff::{SignedDuration, Timestamp};
+    use usher_store::{Advanced, AskReason, Completion, Destination, InteractionId, NewInteraction, Step};
+
+    use super::*;
+    use crate::config::folder::Folder;
+
+    fn config(folder: &Folder) -> Config {
+        let text = "[[upstream]]\nname = \"a\"\nurl = \"https://a.example\"\n";
+        Config::parse(text, &folder.path("usher.toml"), &|_| None).unwrap()
+    }
+
+    async fn connect(store: &Store) {
+        let now = Timestamp::UNIX_EPOCH;
+        let new = NewInteraction {
+            id: InteractionId::new(&SystemRandom),
+            principal: Principal {
+                user: UserId::new("urn:usher:local", "owner").unwrap(),
+                client: ClientId::new("default").unwrap(),
+            },
+            client_claim: None,
+            provider: "weather".into(),
+            destination: Destination { upstream: "a".into(), target: "https://a.example".into() },
+            reason: AskReason::Missing,
+            expires_at: now + SignedDuration::from_mins(15),
+        };
+        let mut interaction = store.ask(&[new], None, now).await.unwrap().remove(0);
+        for step in [Step::Open, Step::Consent] {
+            let Advanced::Done(next) = store.advance(interaction, step, now).await.unwrap() else { panic!("{step:?}") };
+            interaction = next;
+        }
+        let secrets = BTreeMap::from([("api_key".to_owned(), "k-1".into())]);
+        let completed = store.complete(interaction, Completion::Connect { secrets }, now).await.unwrap();
+        assert!(matches!(completed, Advanced::Done(_)));
+    }
+
+    async fn open(config: &Config) -> Store {
+        let keys = Arc::new(key_file(config, &SystemRandom).await.unwrap());
+        let vault = Arc::new(Vault::new(keys, Arc::new(SystemRandom)));
+        Store::open(&config.store, vault, Arc::new(SystemRandom)).await.unwrap()
+    }
+
+    /// R-SEC-07: a key file is made where nothing needs another one, and nowhere else.
+    #[tokio::test]
+    async fn no_key_file_is_made_where_the_lost_one_belongs() {
+        let folder = Folder::new();
+        let config = config(&folder);
+        let store = open(&config).await;
+        store.close().await;
+        std::fs::remove_file(&config.keys_file).unwrap();
+        // Nothing lasting was sealed yet: a new one is as good.
+        let store = open(&config).await;
+        connect(&store).await;
+        store.close().await;
+        let kept = KeyFile::load(&config.keys_file).unwrap().key_ids();
+        let backup = folder.path("backup");
+        std::fs::rename(&config.keys_file, &backup).unwrap();
+
+        let Err(error) = key_file(&config, &SystemRandom).await else { panic!("it was made") };
+
+        assert!(matches!(&error, StartError::LostKeys { ids, .. } if *ids == kept), "{error}");
+        assert!(error.to_string().contains("put the file back from its backup"), "{error}");
+        assert!(!config.keys_file.exists(), "the place is free");
+        std::fs::rename(&backup, &config.keys_file).unwrap();
+        open(&config).await.close().await;
+    }
+
+    /// A file that is there and wrong is never taken for none.
+    #[tokio::test]
+    async fn a_key_file_that_is_there_is_left_alone() {
+        let folder = Folder::new();
+        let config = config(&folder);
+        crate::config::private_file::create(&config.keys_file, "").unwrap();
+        let Err(error) = key_file(&config, &SystemRandom).await else { panic!("it was used") };
+        assert!(matches!(error, StartError::Keys(KeyFileError::Active(0))), "{error}");
+        assert_eq!(std::fs::read_to_string(&config.keys_file).unwrap(), "");
     }
 }

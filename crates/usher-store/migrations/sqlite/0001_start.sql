@@ -62,7 +62,8 @@ CREATE INDEX credentials_of_user ON credentials (user_key);
 CREATE TABLE mcp_sessions (
     session_key TEXT PRIMARY KEY,
     upstream TEXT NOT NULL,
-    upstream_session BLOB,
+    -- The upstream's id of the session, or that there is none; also proves whose session it is.
+    sealed BLOB NOT NULL,
     issuer TEXT NOT NULL,
     subject TEXT NOT NULL,
     client TEXT NOT NULL,
@@ -87,13 +88,14 @@ CREATE TABLE notices (
 CREATE INDEX notices_of_session ON notices (session_key);
 CREATE INDEX notices_ending ON notices (expires_at);
 
--- Of links and cookies only the hash is kept.
+-- Of links and cookies only the hash is kept. The seal proves that we signed this user in.
 CREATE TABLE login_links (
     token_hash TEXT PRIMARY KEY,
     issuer TEXT NOT NULL,
     subject TEXT NOT NULL,
     created_at BIGINT NOT NULL,
-    expires_at BIGINT NOT NULL
+    expires_at BIGINT NOT NULL,
+    seal BLOB NOT NULL
 );
 
 CREATE INDEX login_links_ending ON login_links (expires_at);
@@ -104,7 +106,8 @@ CREATE TABLE browser_sessions (
     subject TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     last_seen_at BIGINT NOT NULL,
-    expires_at BIGINT NOT NULL
+    expires_at BIGINT NOT NULL,
+    seal BLOB NOT NULL
 );
 
 CREATE INDEX browser_sessions_ending ON browser_sessions (expires_at);

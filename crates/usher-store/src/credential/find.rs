@@ -2,9 +2,10 @@
 
 use elicit::UserId;
 use jiff::{SignedDuration, Timestamp};
+use sqlx::Row as _;
 
 use super::row::{self, columns};
-use super::{Credential, CredentialKey};
+use super::{Connections, Credential, CredentialKey};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::lookup::user_key;
 use crate::time::{micros, micros_before};
@@ -19,27 +20,46 @@ const REJECT: &str = "UPDATE credentials SET status = 'rejected', version = vers
      WHERE credential_key = $1 AND version = $2";
 const TOUCH: &str = "UPDATE credentials SET last_used_at = $2 \
      WHERE credential_key = $1 AND (last_used_at IS NULL OR last_used_at <= $3)";
-const DELETE: &str = "DELETE FROM credentials WHERE credential_key = $1";
+/// Also by what is listed: a row whose key was changed is found by nothing else.
+pub(crate) const DELETE: &str =
+    "DELETE FROM credentials WHERE credential_key = $1 OR (user_key = $2 AND provider = $3)";
 
 impl Store {
-    /// A user's credential for a provider.
+    /// A user's credential for a provider. One that is there and does not open is an error of which
+    /// [`StoreError::is_unopened`] is true.
     pub async fn credential(&self, user: &UserId, provider: &str) -> Result<Option<Credential>, StoreError> {
         Self::within(async {
             let row =
                 sqlx::query(FIND).bind(CredentialKey::of(user, provider).0).fetch_optional(&self.shared.reader).await?;
-            row.map(|row| row::credential(&row, user, &self.shared.vault)).transpose()
+            row.map(|row| row::credential(&row, user, provider, &self.shared.vault)).transpose()
         })
         .await
     }
 
-    /// All credentials of a user, by provider.
-    pub async fn connections(&self, user: &UserId) -> Result<Vec<Credential>, StoreError> {
+    /// All credentials of a user, by provider; apart from them those that are there and cannot be read.
+    pub async fn connections(&self, user: &UserId) -> Result<Connections, StoreError> {
         Self::within(async {
-            let rows = sqlx::query(OF_USER).bind(user_key(user)).fetch_all(&self.shared.reader).await?;
-            let mut all =
-                rows.iter().map(|row| row::credential(row, user, &self.shared.vault)).collect::<Result<Vec<_>, _>>()?;
-            all.sort_by(|one, other| one.provider.cmp(&other.provider));
-            Ok(all)
+            let mut found = Connections::default();
+            for row in sqlx::query(OF_USER).bind(user_key(user)).fetch_all(&self.shared.reader).await? {
+                let provider: String = row.try_get("provider")?;
+                // A row is found by its key alone: what it says of itself counts for nothing.
+                if row.try_get::<String, _>("credential_key")? != CredentialKey::of(user, &provider).0 {
+                    tracing::warn!(provider, "a stored credential stands in another's place");
+                    found.unreadable.push(provider);
+                    continue;
+                }
+                match row::credential(&row, user, &provider, &self.shared.vault) {
+                    Ok(credential) => found.readable.push(credential),
+                    Err(error) if error.is_unopened() => {
+                        tracing::warn!(provider, %error, "a stored credential cannot be read");
+                        found.unreadable.push(provider);
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            found.readable.sort_by(|one, other| one.provider.cmp(&other.provider));
+            found.unreadable.sort();
+            Ok(found)
         })
         .await
     }
@@ -91,12 +111,19 @@ impl Store {
         .await
     }
 
-    /// Deletes a credential: true if there was one. Works for one that does not open, too.
+    /// Deletes a credential: true if there was one. Never opens it, so it ends all that [`Store::connections`] lists,
+    /// also what cannot be read.
     pub async fn disconnect(&self, user: &UserId, provider: &str, now: Timestamp) -> Result<bool, StoreError> {
         let key = CredentialKey::of(user, provider);
         let deleted = Self::within(async {
             let mut transaction = self.begin().await?;
-            let deleted = sqlx::query(DELETE).bind(key.0.clone()).execute(&mut *transaction).await?.rows_affected();
+            let deleted = sqlx::query(DELETE)
+                .bind(key.0.clone())
+                .bind(user_key(user))
+                .bind(provider.to_owned())
+                .execute(&mut *transaction)
+                .await?
+                .rows_affected();
             if deleted > 0 {
                 let action = AuditAction::CredentialDisconnected;
                 of_provider(action, Outcome::Success, user, provider).insert(&mut transaction, now).await?;

@@ -14,7 +14,7 @@ use secrecy::SecretString;
 
 pub(crate) use self::find::FIND;
 #[cfg(test)]
-pub(crate) use self::find::OF_USER;
+pub(crate) use self::find::{DELETE, OF_USER};
 pub(crate) use self::write::Change;
 use crate::interaction::Destination;
 use crate::{lookup, token};
@@ -47,6 +47,16 @@ pub struct Credential {
     pub approvals: Vec<Approval>,
 }
 
+/// What a user connected.
+#[derive(Debug, Clone, Default)]
+pub struct Connections {
+    /// By provider.
+    pub readable: Vec<Credential>,
+    /// Providers whose credential is there and cannot be read: its row was changed or moved, or its key is gone. The
+    /// user connects anew or disconnects.
+    pub unreadable: Vec<String>,
+}
+
 /// Whether a credential works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CredentialStatus {
@@ -69,7 +79,8 @@ pub struct Approval {
 #[derive(Debug)]
 pub enum Completion {
     /// The user entered these secrets. They replace those of before; the approvals
-    /// stay, with this interaction's added.
+    /// stay, with this interaction's added. Where the stored record cannot be read, a new one
+    /// takes its place, with this interaction's approval alone.
     Connect {
         /// The secret fields by name.
         secrets: BTreeMap<String, SecretString>,

@@ -14,7 +14,7 @@ const TABLE: &str = "credentials";
 
 macro_rules! columns {
     () => {
-        "id, provider, version, status, created_at, updated_at, last_used_at, sealed"
+        "id, credential_key, provider, version, status, created_at, updated_at, last_used_at, sealed"
     };
 }
 pub(super) use columns;
@@ -24,13 +24,12 @@ pub(super) fn place<'a>(id: &'a str, user: &'a UserId, provider: &'a [&'a str; 1
     Record { kind: RecordKind::Credential, id, user, scope: provider }
 }
 
-/// Opens a row for the user who is asked for, whoever the row says it belongs to:
-/// one that was moved to them does not open.
-pub(super) fn credential(row: &AnyRow, user: &UserId, vault: &Vault) -> Result<Credential, StoreError> {
+/// Opens a row for the user and the provider that are asked for, whatever the row says
+/// of itself: one that was moved to them does not open.
+pub(super) fn credential(row: &AnyRow, user: &UserId, provider: &str, vault: &Vault) -> Result<Credential, StoreError> {
     let id: String = row.try_get("id")?;
-    let provider: String = row.try_get("provider")?;
     let sealed: Vec<u8> = row.try_get("sealed")?;
-    let content = open(&place(&id, user, &[&provider]), &sealed, vault).map_err(|source| StoreError::Unopened {
+    let content = open(&place(&id, user, &[provider]), &sealed, vault).map_err(|source| StoreError::Unopened {
         table: TABLE,
         id: id.clone(),
         source,
@@ -39,7 +38,7 @@ pub(super) fn credential(row: &AnyRow, user: &UserId, vault: &Vault) -> Result<C
     Ok(Credential {
         id,
         user: user.clone(),
-        provider,
+        provider: provider.to_owned(),
         version: row.try_get("version")?,
         status: CredentialStatus::parse(row.try_get("status")?)
             .ok_or_else(|| StoreError::impossible(TABLE, "a status of another name"))?,

@@ -1,7 +1,7 @@
 //! Storing a credential within the transaction that completes its interaction.
 
 use jiff::Timestamp;
-use sqlx::AnyConnection;
+use sqlx::{AnyConnection, Row as _};
 
 use super::content::Content;
 use super::row::{self, place};
@@ -14,11 +14,23 @@ use crate::{Store, StoreError};
 
 const INSERT: &str = "INSERT INTO credentials (id, credential_key, user_key, issuer, subject, provider, \
      version, status, created_at, updated_at, sealed) \
-     VALUES ($1, $2, $3, $4, $5, $6, 1, 'working', $7, $7, $8) \
+     VALUES ($1, $2, $3, $4, $5, $6, $9, 'working', $7, $7, $8) \
      ON CONFLICT (credential_key) DO NOTHING";
 const UPDATE: &str = "UPDATE credentials SET version = version + 1, status = $4, updated_at = $5, \
      sealed = $3 WHERE id = $1 AND version = $2";
+const DELETE: &str = "DELETE FROM credentials WHERE id = $1 AND version = $2";
 const KNOW_KEY: &str = "INSERT INTO key_ids (id) VALUES ($1) ON CONFLICT (id) DO NOTHING";
+
+/// What is there before an interaction completes.
+enum Stored {
+    Nothing,
+    Readable(Box<Credential>),
+    /// Its owner can only put another in its place.
+    Unreadable {
+        id: String,
+        version: i64,
+    },
+}
 
 /// What became of an attempt to store a credential.
 pub(crate) enum Change {
@@ -37,15 +49,10 @@ impl Store {
         completion: &Completion,
         now: Timestamp,
     ) -> Result<Change, StoreError> {
-        let user = &interaction.principal.user;
-        let row = sqlx::query(FIND)
-            .bind(CredentialKey::of(user, &interaction.provider).0)
-            .fetch_optional(&mut *connection)
-            .await?;
-        let current = row.map(|row| row::credential(&row, user, &self.shared.vault)).transpose()?;
+        let stored = self.stored(connection, interaction).await?;
         let mut content = Content::default();
         let mut status = CredentialStatus::Working;
-        if let Some(current) = &current {
+        if let Stored::Readable(current) = &stored {
             content.secrets.clone_from(&current.secrets);
             content.approvals.clone_from(&current.approvals);
             status = current.status;
@@ -55,7 +62,7 @@ impl Store {
                 content.secrets.clone_from(secrets);
                 status = CredentialStatus::Working;
             }
-            Completion::Allow if current.is_none() => return Ok(Change::NoCredential),
+            Completion::Allow if !matches!(stored, Stored::Readable(_)) => return Ok(Change::NoCredential),
             Completion::Allow => {}
         }
         content.approve(Approval {
@@ -63,9 +70,16 @@ impl Store {
             destination: interaction.destination.clone(),
         });
 
-        let changed = match current {
-            Some(current) => self.update(connection, &current, &content, status, now).await?,
-            None => self.insert(connection, interaction, &content, now).await?,
+        let changed = match stored {
+            Stored::Readable(current) => self.update(connection, &current, &content, status, now).await?,
+            Stored::Nothing => self.insert(connection, interaction, &content, 1, now).await?,
+            Stored::Unreadable { id, version } => {
+                // If somebody else is first, their row is still there and the insertion finds it.
+                sqlx::query(DELETE).bind(id).bind(version).execute(&mut *connection).await?;
+                // Not from 1: a call that used the old secret must not have the new one taken for rejected.
+                let next = version.saturating_add(1).max(1);
+                self.insert(connection, interaction, &content, next, now).await?
+            }
         };
         if changed == 0 {
             return Ok(Change::Overtaken);
@@ -74,11 +88,26 @@ impl Store {
         Ok(Change::Stored)
     }
 
+    async fn stored(&self, connection: &mut AnyConnection, interaction: &Interaction) -> Result<Stored, StoreError> {
+        let (user, provider) = (&interaction.principal.user, &interaction.provider);
+        let row = sqlx::query(FIND).bind(CredentialKey::of(user, provider).0).fetch_optional(connection).await?;
+        let Some(row) = row else { return Ok(Stored::Nothing) };
+        match row::credential(&row, user, provider, &self.shared.vault) {
+            Ok(credential) => Ok(Stored::Readable(Box::new(credential))),
+            Err(error) if error.is_unopened() => {
+                tracing::warn!(provider, %error, "a stored credential cannot be read");
+                Ok(Stored::Unreadable { id: row.try_get("id")?, version: row.try_get("version")? })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     async fn insert(
         &self,
         connection: &mut AnyConnection,
         interaction: &Interaction,
         content: &Content,
+        version: i64,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
         let user = &interaction.principal.user;
@@ -94,6 +123,7 @@ impl Store {
             .bind(provider.clone())
             .bind(micros(now))
             .bind(sealed)
+            .bind(version)
             .execute(connection)
             .await?;
         Ok(result.rows_affected())

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use sqlx::AnyConnection;
 
 use super::row::{self, StateColumns, columns};
+use super::seal::verify;
 use super::{Advanced, DeclinedBy, Interaction, Obstacle, StateName, Step, TransitionError};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::{Event, Store, StoreError};
@@ -20,11 +21,14 @@ impl Store {
     /// [`Advanced::Lost`] (R-MRTR-03).
     ///
     /// A step that changes nothing (opening what is open) is done without a write.
+    ///
+    /// [`Step::Open`] is where a person is shown what is asked, so it fails with [`StoreError::Unopened`] unless the
+    /// row is as it was asked (R-GW-04); what was changed in the database is audited.
     pub async fn advance(&self, interaction: Interaction, step: Step, now: Timestamp) -> Result<Advanced, StoreError> {
         let from = interaction.state.name();
         let version = interaction.version;
         let next = match interaction.step(step, now) {
-            Ok(next) if next.version == version => return Ok(Advanced::Done(next)),
+            Ok(next) if next.version == version => return self.stay(next, step, now).await,
             Ok(next) => next,
             Err(error) => return Ok(Advanced::Refused(error)),
         };
@@ -34,6 +38,9 @@ impl Store {
                 transaction.rollback().await?;
                 return Ok(Advanced::Lost);
             };
+            if step == Step::Open {
+                verify(&mut transaction, &done, &self.shared.vault).await?;
+            }
             entry(step, &done).insert(&mut transaction, now).await?;
             transaction.commit().await?;
             Ok(Advanced::Done(done))
@@ -47,7 +54,30 @@ impl Store {
             Err(error) if error.is_unique_violation() => {
                 Ok(Advanced::Refused(TransitionError { from, to: StateName::Opened, obstacle: Obstacle::Superseded }))
             }
+            Err(error) => {
+                self.note_tampering(&next, &error, now).await;
+                Err(error)
+            }
             other => other,
+        }
+    }
+
+    /// Nothing changes, but a page that is opened again shows what is asked again.
+    async fn stay(&self, interaction: Interaction, step: Step, now: Timestamp) -> Result<Advanced, StoreError> {
+        if step != Step::Open {
+            return Ok(Advanced::Done(interaction));
+        }
+        let verified = Self::within(async {
+            let mut connection = self.shared.reader.acquire().await?;
+            verify(&mut connection, &interaction, &self.shared.vault).await
+        });
+        match verified.await {
+            Ok(true) => Ok(Advanced::Done(interaction)),
+            Ok(false) => Ok(Advanced::Lost),
+            Err(error) => {
+                self.note_tampering(&interaction, &error, now).await;
+                Err(error)
+            }
         }
     }
 }

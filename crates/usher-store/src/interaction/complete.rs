@@ -17,7 +17,7 @@ impl Store {
     /// transaction: never the one without the other, and never twice (R-OAUTH-01).
     ///
     /// Only what was consented to completes, and only if its row is as it was asked
-    /// ([`StoreError::Unopened`] otherwise). Waiters are told after the commit.
+    /// ([`StoreError::Unopened`] otherwise; what was changed in the database is audited). Waiters are told after the commit.
     pub async fn complete(
         &self,
         interaction: Interaction,
@@ -37,7 +37,14 @@ impl Store {
             }
             Err(StoreError::Contended)
         })
-        .await?;
+        .await;
+        let ended = match ended {
+            Ok(ended) => ended,
+            Err(error) => {
+                self.note_tampering(&next, &error, now).await;
+                return Err(error);
+            }
+        };
         if let Advanced::Done(done) = &ended {
             self.key_is_noted();
             let key = CredentialKey::of(&done.principal.user, &done.provider);

@@ -1,8 +1,8 @@
 //! The key file: master keys as lines of text.
 
 use std::fmt;
-use std::fs::{File, OpenOptions};
-use std::io::{Read as _, Write as _};
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use aws_lc_rs::hkdf::{self, HKDF_SHA256};
@@ -12,6 +12,7 @@ use elicit::{Random, StateKey, StateKeys};
 use zeroize::Zeroizing;
 
 use super::wrap::{KeyError, KeyWrap, WrappedKey};
+use crate::private_file::create_private_file;
 use crate::vault::aead;
 
 /// Ends the derivation of the keys that wrap, so that no secret serves two purposes.
@@ -43,17 +44,22 @@ struct MasterKey {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyFileError {
-    /// The operating system refused. For [`KeyFile::create`], `AlreadyExists` means
-    /// that there is a file, which stays as it is.
-    #[error("the key file {}: {source}", path.display())]
+    /// The operating system refused.
+    #[error("the key file {}: {source}; check that its folder is there and who may read it", path.display())]
     File {
         /// The file's path.
         path: PathBuf,
         /// What the operating system said.
         source: std::io::Error,
     },
+    /// [`KeyFile::create`] found a file. It may be what stored credentials need.
+    #[error("the key file {} exists already and was left alone; where it is to be another one, move it away first", path.display())]
+    Exists {
+        /// The file's path.
+        path: PathBuf,
+    },
     /// Others than the owner and group may read the file, or the group may write it (R-SEC-07).
-    #[error("the key file {} has mode {mode:o}, others may read it: chmod 600", path.display())]
+    #[error("the key file {} has mode {mode:03o}: {}; run chmod 600 on it", path.display(), exposure(*mode))]
     Exposed {
         /// The file's path.
         path: PathBuf,
@@ -61,7 +67,7 @@ pub enum KeyFileError {
         mode: u32,
     },
     /// A line is not `id key active|older`.
-    #[error("line {line} of the key file: {what}")]
+    #[error("line {line} of the key file: {what}; put it right, or put the file back from its backup")]
     Line {
         /// Counted from 1.
         line: usize,
@@ -75,7 +81,7 @@ pub enum KeyFileError {
         id: String,
     },
     /// No key is active, or several are.
-    #[error("the key file must have exactly one active key, and has {0}")]
+    #[error("the key file must have exactly one active key, and has {0}; put it back from its backup")]
     Active(usize),
 }
 
@@ -93,8 +99,8 @@ impl KeyFile {
         Self::parse(&text)
     }
 
-    /// Makes a new file with one new key. Never writes over a file that exists.
-    /// The file has mode 0600 and is on the disk when this returns.
+    /// Makes a new file with one new key. Never writes over a file that exists ([`KeyFileError::Exists`]).
+    /// The file has mode 0600 and is on the disk when this returns; a crash before that leaves none.
     pub fn create(path: &Path, random: &dyn Random) -> Result<Self, KeyFileError> {
         let mut secret = Zeroizing::new([0_u8; 32]);
         random.fill(secret.as_mut());
@@ -109,7 +115,10 @@ impl KeyFile {
              {id} {} active\n",
             *key
         ));
-        write_new(path, text.as_bytes()).map_err(|source| KeyFileError::File { path: path.to_owned(), source })?;
+        create_private_file(path, text.as_bytes()).map_err(|source| match source.kind() {
+            ErrorKind::AlreadyExists => KeyFileError::Exists { path: path.to_owned() },
+            _ => KeyFileError::File { path: path.to_owned(), source },
+        })?;
         Ok(Self { active: MasterKey::new(id, &secret)?, older: Vec::new() })
     }
 
@@ -243,24 +252,11 @@ fn check_mode(_: &Path, _: &File) -> Result<(), KeyFileError> {
     Ok(())
 }
 
-fn write_new(path: &Path, text: &[u8]) -> std::io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    let mut file = options.open(path)?;
-    file.write_all(text)?;
-    file.sync_all()?;
-    // The entry of the directory must last as well.
-    #[cfg(unix)]
-    if let Some(directory) = path.parent() {
-        let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-        File::open(directory)?.sync_all()?;
-    }
-    Ok(())
+/// Who may do what with a file of this mode.
+fn exposure(mode: u32) -> String {
+    let all = [(0o020, "its group may write it"), (0o004, "others may read it"), (0o003, "others may use it")];
+    let found: Vec<_> = all.into_iter().filter(|(bits, _)| mode & bits != 0).map(|(_, what)| what).collect();
+    found.join(", ")
 }
 
 #[cfg(test)]

@@ -25,8 +25,8 @@ fn a_new_file_is_for_its_owner_alone_and_is_never_written_over() {
     assert_eq!(mode & 0o777, 0o600);
 
     let again = KeyFile::create(&path, &SystemRandom).unwrap_err();
-    let KeyFileError::File { source, .. } = again else { panic!("{again}") };
-    assert_eq!(source.kind(), std::io::ErrorKind::AlreadyExists);
+    assert!(matches!(again, KeyFileError::Exists { .. }), "{again}");
+    assert!(again.to_string().contains("exists already and was left alone"), "{again}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
 
     let loaded = KeyFile::load(&path).unwrap();
@@ -44,12 +44,21 @@ fn a_file_that_others_can_read_is_refused() {
 
     let path = path();
     KeyFile::create(&path, &SystemRandom).unwrap();
-    for (mode, refused) in [(0o600, false), (0o400, false), (0o440, false), (0o644, true), (0o604, true), (0o660, true)]
-    {
+    for mode in [0o600, 0o400, 0o440, 0o640] {
         std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
-        let loaded = KeyFile::load(&path);
-        let exposed = matches!(loaded, Err(KeyFileError::Exposed { .. }));
-        assert_eq!(exposed, refused, "{mode:o}");
+        assert!(KeyFile::load(&path).is_ok(), "{mode:o}");
+    }
+    for (mode, said) in [
+        (0o644, "has mode 644: others may read it; run chmod 600"),
+        (0o604, "has mode 604: others may read it; run chmod 600"),
+        (0o660, "has mode 660: its group may write it; run chmod 600"),
+        (0o602, "has mode 602: others may use it; run chmod 600"),
+        (0o666, "has mode 666: its group may write it, others may read it, others may use it; run chmod 600"),
+    ] {
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+        let error = KeyFile::load(&path).unwrap_err();
+        assert!(matches!(error, KeyFileError::Exposed { mode: found, .. } if found == mode), "{mode:o}");
+        assert!(error.to_string().contains(said), "{error}");
     }
     std::fs::remove_file(path).unwrap();
 }

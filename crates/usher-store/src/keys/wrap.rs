@@ -46,3 +46,10 @@ pub enum KeyError {
     #[error("the key holder failed: {0}")]
     Holder(String),
 }
+
+impl KeyError {
+    /// Whether the bytes themselves are at fault: they were changed, or moved from another record.
+    pub fn is_tampering(&self) -> bool {
+        matches!(self, Self::Tampered | Self::Malformed)
+    }
+}

@@ -8,7 +8,8 @@ pub(crate) struct Record<'a> {
     pub(crate) kind: RecordKind,
     pub(crate) id: &'a str,
     pub(crate) user: &'a UserId,
-    /// The provider; of a session, the upstream and the client; of an interaction, all that it is about.
+    /// The provider; of a session, the upstream and the client; of an interaction, all that it is about; of what
+    /// signs a browser in, its times.
     pub(crate) scope: &'a [&'a str],
 }
 
@@ -17,6 +18,8 @@ pub(crate) enum RecordKind {
     Credential,
     Interaction,
     Session,
+    LoginLink,
+    BrowserSession,
 }
 
 impl Record<'_> {
@@ -26,6 +29,8 @@ impl Record<'_> {
             RecordKind::Credential => "credential",
             RecordKind::Interaction => "interaction",
             RecordKind::Session => "session",
+            RecordKind::LoginLink => "login link",
+            RecordKind::BrowserSession => "browser session",
         };
         let mut bytes = b"usher record 1".to_vec();
         let fixed = [kind, self.id, self.user.issuer(), self.user.subject()];

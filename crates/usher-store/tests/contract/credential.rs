@@ -1,8 +1,8 @@
-use elicit::SystemRandom;
+use elicit::{SystemRandom, UserId};
 use secrecy::ExposeSecret as _;
 use usher_store::{
-    Advanced, AuditAction, Completion, CredentialStatus, DeclinedBy, InteractionId, KeyError, NewInteraction, Obstacle,
-    Step, StoreError,
+    Advanced, AuditAction, Completion, CredentialKey, CredentialStatus, DeclinedBy, InteractionId, KeyError,
+    NewInteraction, Obstacle, Step, Store, StoreError,
 };
 
 use crate::samples::{at, client, completed, connect, consented, destination, done, question, user};
@@ -144,8 +144,9 @@ pub(crate) async fn connections_are_listed_by_provider(database: Database) {
 
     let connections = store.connections(&user("user-1")).await.unwrap();
 
-    let providers: Vec<_> = connections.iter().map(|one| one.provider.as_str()).collect();
+    let providers: Vec<_> = connections.readable.iter().map(|one| one.provider.as_str()).collect();
     assert_eq!(providers, ["maps", "weather"]);
+    assert!(connections.unreadable.is_empty());
 }
 
 /// R-OAUTH-01: whoever can write to the database cannot give one user's credential
@@ -162,7 +163,7 @@ pub(crate) async fn a_moved_row_does_not_open(database: Database) {
          WHERE subject = 'user-2'";
     database.run(stolen).await;
     assert_tampered(store.credential(&stranger, "weather").await);
-    assert_tampered(store.connections(&stranger).await);
+    assert_unreadable(&store, &stranger, &["weather"]).await;
 
     // With its id, too, in the place of stranger's.
     database
@@ -182,17 +183,117 @@ pub(crate) async fn a_moved_row_does_not_open(database: Database) {
         .await;
     assert_eq!(moved, 1);
     assert_tampered(store.credential(&stranger, "weather").await);
-    assert_tampered(store.connections(&stranger).await);
+    assert_unreadable(&store, &stranger, &["weather"]).await;
     assert!(store.credential(&owner, "weather").await.unwrap().is_none());
 
     // To another provider.
     completed(&store, question("user-3"), connect("of user-3")).await;
+    let key = CredentialKey::of(&user("user-3"), "maps");
+    database.run(&format!("UPDATE credentials SET credential_key = '{key}' WHERE subject = 'user-3'")).await;
+    assert_tampered(store.credential(&user("user-3"), "maps").await);
+    assert_unreadable(&store, &user("user-3"), &["weather"]).await;
     database.run("UPDATE credentials SET provider = 'maps' WHERE subject = 'user-3'").await;
-    assert_tampered(store.credential(&user("user-3"), "weather").await);
+    assert_tampered(store.credential(&user("user-3"), "maps").await);
+    assert_unreadable(&store, &user("user-3"), &["maps"]).await;
 
     // What does not open can still be disconnected.
     assert!(store.disconnect(&stranger, "weather", at(9)).await.unwrap());
     assert!(store.credential(&stranger, "weather").await.unwrap().is_none());
+}
+
+/// R-GW-04: whoever can write to the database cannot send the secret for one provider to where the user agreed to
+/// send another's.
+pub(crate) async fn two_rows_that_were_swapped_do_not_open(database: Database) {
+    let store = database.store().await;
+    let owner = user("user-1");
+    for provider in ["weather", "maps"] {
+        let new = NewInteraction { provider: provider.to_owned(), ..question("user-1") };
+        completed(&store, new, connect(&format!("of {provider}"))).await;
+    }
+    let [weather, maps] = ["weather", "maps"].map(|provider| CredentialKey::of(&owner, provider).to_string());
+    let refused = async |what| {
+        for provider in ["weather", "maps"] {
+            assert_tampered(store.credential(&owner, provider).await);
+        }
+        assert_unreadable(&store, &owner, &["maps", "weather"]).await;
+        let interaction = consented(&store, question("user-1")).await;
+        let allowed = store.complete(interaction, Completion::Allow, at(3)).await.unwrap();
+        let Advanced::Refused(error) = allowed else { panic!("{what}: {allowed:?}") };
+        assert_eq!(error.obstacle, Obstacle::NoCredential, "{what}");
+    };
+
+    // The keys alone, then the names as well, so that each row agrees with itself.
+    swap(&database, "credential_key", &weather, &maps).await;
+    refused("keys").await;
+    swap(&database, "provider", "weather", "maps").await;
+    refused("keys and names").await;
+
+    // Put back, they open: nothing else was changed.
+    swap(&database, "credential_key", &weather, &maps).await;
+    swap(&database, "provider", "weather", "maps").await;
+    let credential = store.credential(&owner, "maps").await.unwrap().unwrap();
+    assert_eq!(credential.secrets["api_key"].expose_secret(), "of maps");
+}
+
+async fn swap(database: &Database, column: &str, one: &str, other: &str) {
+    for (from, to) in [(one, "aside"), (other, one), ("aside", other)] {
+        let sql = format!("UPDATE credentials SET {column} = '{to}' WHERE {column} = '{from}'");
+        assert_eq!(database.run(&sql).await, 1);
+    }
+}
+
+/// One credential that cannot be read keeps its owner from nothing: the others are listed, and it can be connected
+/// anew, with fresh approvals.
+pub(crate) async fn what_cannot_be_read_can_be_connected_anew(database: Database) {
+    let store = database.store().await;
+    let owner = user("user-1");
+    completed(&store, NewInteraction { provider: "maps".to_owned(), ..question("user-1") }, connect("of maps")).await;
+    for (change, tampered) in [
+        ("sealed = (SELECT sealed FROM credentials WHERE provider = 'maps')", true),
+        ("id = 'another'", true),
+        ("status = 'sung'", false),
+        ("created_at = 9223372036854775807", false),
+    ] {
+        completed(&store, question("user-1"), connect("before")).await;
+        let before = store.credential(&owner, "weather").await.unwrap().unwrap();
+        assert_eq!(database.run(&format!("UPDATE credentials SET {change} WHERE provider = 'weather'")).await, 1);
+        let error = store.credential(&owner, "weather").await.unwrap_err();
+        assert!(error.is_unopened(), "{change}: {error}");
+        assert_eq!(error.is_tampered(), tampered, "{change}: {error}");
+        let connections = store.connections(&owner).await.unwrap();
+        assert_eq!(connections.readable.len(), 1, "{change}");
+        assert_eq!(connections.readable[0].provider, "maps", "{change}");
+        assert_eq!(connections.unreadable, ["weather"], "{change}");
+
+        let mut other = question("user-1");
+        other.principal.client = client("client-2");
+        completed(&store, other, connect("anew")).await;
+
+        let anew = store.credential(&owner, "weather").await.unwrap().unwrap();
+        assert_eq!(anew.secrets["api_key"].expose_secret(), "anew", "{change}");
+        assert_eq!(anew.status, CredentialStatus::Working, "{change}");
+        assert!(anew.version > before.version, "{change}: a call with the old secret rejects nothing of the new one");
+        assert!(anew.allows(&client("client-2"), &destination("forecast")), "{change}");
+        assert!(!anew.allows(&client("client-1"), &destination("forecast")), "{change}: approvals are fresh");
+        assert!(store.connections(&owner).await.unwrap().unreadable.is_empty(), "{change}");
+    }
+}
+
+pub(crate) async fn what_cannot_be_read_can_be_disconnected(database: Database) {
+    let store = database.store().await;
+    let owner = user("user-1");
+    completed(&store, NewInteraction { provider: "maps".to_owned(), ..question("user-1") }, connect("of maps")).await;
+    for change in ["sealed = (SELECT sealed FROM credentials WHERE provider = 'maps')", "credential_key = 'nobody'"] {
+        completed(&store, question("user-1"), connect("before")).await;
+        database.run(&format!("UPDATE credentials SET {change} WHERE provider = 'weather'")).await;
+        assert_eq!(store.connections(&owner).await.unwrap().unreadable, ["weather"], "{change}");
+
+        assert!(!store.disconnect(&user("user-2"), "weather", at(9)).await.unwrap(), "{change}");
+        assert!(store.disconnect(&owner, "weather", at(9)).await.unwrap(), "{change}");
+
+        assert!(store.connections(&owner).await.unwrap().unreadable.is_empty(), "{change}");
+    }
+    assert!(store.credential(&owner, "maps").await.unwrap().is_some());
 }
 
 /// R-GW-04: destinations and approvals lie inside the envelope, and any edit closes it.
@@ -233,8 +334,8 @@ pub(crate) async fn an_edited_envelope_does_not_open(database: Database) {
     }
 }
 
-/// R-GW-04: whoever can write to the database cannot have a user agree to another
-/// destination, client or provider than was asked for.
+/// R-GW-04, R-SEC-03: whoever can write to the database cannot have a user agree to another
+/// destination, client or provider than was asked for, and that somebody tried is audited.
 pub(crate) async fn an_edited_question_stores_nothing(database: Database) {
     let store = database.store().await;
     for change in [
@@ -249,13 +350,57 @@ pub(crate) async fn an_edited_question_stores_nothing(database: Database) {
         database.run(&format!("UPDATE interactions SET {change} WHERE id = '{id}'")).await;
         let edited = store.interaction(&id, at(3)).await.unwrap().unwrap();
         for interaction in [interaction, edited] {
+            let person = interaction.principal.user.clone();
+            let before = tampered(&store, &person).await;
             assert_tampered(store.complete(interaction, connect("s-1"), at(3)).await);
+            assert_eq!(tampered(&store, &person).await, before + 1, "{change}");
         }
         let step = Step::Decline { by: DeclinedBy::Page };
         let edited = store.interaction(&id, at(4)).await.unwrap().unwrap();
         done(store.advance(edited, step, at(4)).await.unwrap());
     }
     assert_eq!(database.run("DELETE FROM credentials").await, 0);
+}
+
+/// R-GW-04, R-SEC-03: the page of an edited question does not open in the first place, be it new or opened before.
+pub(crate) async fn an_edited_question_is_not_shown(database: Database) {
+    let store = database.store().await;
+    let changes =
+        ["target = 'https://elsewhere.example'", "client = 'client-2'", "provider = 'maps'", "subject = 'user-2'"];
+    for (number, change) in changes.into_iter().enumerate() {
+        let new = NewInteraction { provider: format!("provider-{number}"), ..question("user-1") };
+        let asked = store.ask(&[new], None, at(0)).await.unwrap().remove(0);
+        let opened = done(store.advance(asked, Step::Open, at(1)).await.unwrap());
+        let again = done(store.advance(opened.clone(), Step::Open, at(2)).await.unwrap());
+        assert_eq!(again, opened);
+        let id = opened.id;
+        for state in ["opened", "created"] {
+            database.run(&format!("UPDATE interactions SET {change}, state = '{state}' WHERE id = '{id}'")).await;
+            let edited = store.interaction(&id, at(3)).await.unwrap().unwrap();
+            let person = edited.principal.user.clone();
+            let before = tampered(&store, &person).await;
+
+            let error = store.advance(edited.clone(), Step::Open, at(3)).await.unwrap_err();
+
+            assert!(matches!(error, StoreError::Unopened { table: "interactions", .. }), "{change}: {error}");
+            assert!(error.is_tampered(), "{change}: {error}");
+            assert_eq!(tampered(&store, &person).await, before + 1, "{change}");
+            let read = store.interaction(&id, at(3)).await.unwrap().unwrap();
+            assert_eq!(read, edited, "{change}: nothing was written");
+        }
+    }
+}
+
+/// How often a person's audit log says that a question was changed.
+async fn tampered(store: &Store, person: &UserId) -> usize {
+    let rows = store.audit_of(person, 1000).await.unwrap();
+    rows.iter().filter(|row| row.action == Some(AuditAction::InteractionTampered)).count()
+}
+
+async fn assert_unreadable(store: &Store, owner: &UserId, expected: &[&str]) {
+    let connections = store.connections(owner).await.unwrap();
+    assert!(connections.readable.is_empty(), "{connections:?}");
+    assert_eq!(connections.unreadable, expected);
 }
 
 fn assert_tampered<T: std::fmt::Debug>(result: Result<T, StoreError>) {

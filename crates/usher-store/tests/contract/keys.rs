@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use elicit::SystemRandom;
 use secrecy::ExposeSecret as _;
-use usher_store::{Completion, KeyFile, NewInteraction, StoreError};
+use usher_store::{Completion, KeyFile, Kind, NewInteraction, Store, StoreError};
 
-use crate::samples::{at, client, completed, connect, question, session, user};
+use crate::samples::{DAY, at, client, completed, connect, question, random_token, session, user};
 use crate::setup::Database;
 
 /// A second key file, and one with both keys, the second one active.
@@ -68,4 +68,44 @@ pub(crate) async fn a_session_whose_key_is_gone_is_unknown(database: Database) {
     assert!(store.session(&new.id, at(1)).await.unwrap().is_none());
     let other = NewInteraction { provider: "maps".to_owned(), ..question("user-1") };
     completed(&store, other, connect("s-2")).await;
+}
+
+/// No forgery, and no error for as long as the cookie lasts: the person signs in again.
+pub(crate) async fn a_sign_in_whose_key_is_gone_is_none(database: Database) {
+    let (second, _) = rotated(&database);
+    let (link, unused, browser) = (random_token(), random_token(), random_token());
+    let store = database.store().await;
+    for token in [&link, &unused] {
+        store.create_login_link(token, &user("user-1"), at(600), at(0)).await.unwrap();
+    }
+    store.use_login_link(&link, &browser, at(DAY), at(1)).await.unwrap();
+    store.close().await;
+
+    let store = database.open(second).await.unwrap();
+
+    assert!(store.browser_session(&browser, at(2)).await.unwrap().is_none());
+    assert!(store.use_login_link(&unused, &random_token(), at(DAY), at(2)).await.unwrap().is_none());
+    let rows = store.audit_of(&user("user-1"), 10).await.unwrap();
+    assert_eq!(rows.len(), 1, "the first sign-in alone: {rows:?}");
+}
+
+/// A new key file is right only for a store that needs none. Asking makes and changes nothing.
+pub(crate) async fn a_store_says_which_keys_it_needs_before_it_is_opened(database: Database) {
+    let needed = || Store::needed_keys(&database.url);
+    assert!(needed().await.unwrap().is_empty(), "nothing is there");
+    if database.kind == Kind::Sqlite {
+        let path = database.directory.join("usher.db");
+        assert!(!path.exists(), "asking makes no file");
+        std::fs::write(&path, "").unwrap();
+        assert!(needed().await.unwrap().is_empty(), "a start that was cut short");
+    }
+    let store = database.store().await;
+    store.ask(&[question("user-1")], None, at(0)).await.unwrap();
+    assert!(needed().await.unwrap().is_empty(), "nothing lasting was sealed");
+
+    completed(&store, question("user-1"), connect("s-1")).await;
+
+    assert_eq!(needed().await.unwrap(), database.keys.key_ids(), "while it is open");
+    store.close().await;
+    assert_eq!(needed().await.unwrap(), database.keys.key_ids(), "and after it was closed");
 }

@@ -68,6 +68,8 @@ contract! {
             a_session_ends_at_its_latest_however_it_is_used,
             being_seen_is_written_once_a_minute,
             signing_out_ends_the_session_and_is_audited,
+            a_link_that_was_written_or_changed_in_the_database_signs_nobody_in,
+            a_session_that_was_written_or_changed_in_the_database_is_none,
         }
         credential {
             what_is_connected_comes_back_to_its_user_alone,
@@ -79,8 +81,12 @@ contract! {
             disconnecting_deletes_and_is_audited,
             connections_are_listed_by_provider,
             a_moved_row_does_not_open,
+            two_rows_that_were_swapped_do_not_open,
+            what_cannot_be_read_can_be_connected_anew,
+            what_cannot_be_read_can_be_disconnected,
             an_edited_envelope_does_not_open,
             an_edited_question_stores_nothing,
+            an_edited_question_is_not_shown,
         }
         events {
             a_completion_is_told_after_it_can_be_read,
@@ -108,11 +114,14 @@ contract! {
             a_key_file_that_lacks_a_needed_key_is_refused,
             an_older_key_still_opens_and_the_active_one_seals,
             a_session_whose_key_is_gone_is_unknown,
+            a_sign_in_whose_key_is_gone_is_none,
+            a_store_says_which_keys_it_needs_before_it_is_opened,
         }
         notice {
             a_notice_is_due_once_its_interaction_is_completed,
             each_session_that_asked_is_owed_a_notice,
             a_session_that_ended_is_owed_nothing,
+            a_notice_is_owed_for_as_long_as_the_question_can_complete,
         }
         prune {
             what_is_overdue_expires_and_what_is_old_goes,

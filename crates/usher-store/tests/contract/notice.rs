@@ -1,5 +1,5 @@
 use elicit::SystemRandom;
-use usher_store::{SessionId, SessionKey, Store};
+use usher_store::{NewInteraction, Pruned, SessionId, SessionKey, Store};
 
 use crate::samples::{at, connect, consent, done, question, session};
 use crate::setup::Database;
@@ -62,4 +62,24 @@ pub(crate) async fn a_session_that_ended_is_owed_nothing(database: Database) {
 
     assert!(store.notice_sessions(&asked.id).await.unwrap().is_empty());
     assert!(!store.claim_notice(&asked.id, &key).await.unwrap());
+}
+
+/// R-DONE-01: whoever asks again makes the question last longer, also for those who asked before.
+pub(crate) async fn a_notice_is_owed_for_as_long_as_the_question_can_complete(database: Database) {
+    let store = database.store().await;
+    let (one, two) = (key(), key());
+    let until = |seconds| NewInteraction { expires_at: at(seconds), ..question("user-1") };
+    let asked = store.ask(&[until(600)], Some(&one), at(0)).await.unwrap().remove(0);
+    let id = asked.id.clone();
+    store.ask(&[until(900)], Some(&two), at(300)).await.unwrap();
+    store.ask(&[until(1200)], None, at(300)).await.unwrap();
+
+    assert_eq!(store.prune(at(1199)).await.unwrap(), Pruned::default());
+
+    let open = store.interaction(&id, at(1199)).await.unwrap().unwrap();
+    complete(&store, open).await;
+    for session in [&one, &two] {
+        assert_eq!(store.due_notices(session).await.unwrap(), std::slice::from_ref(&id));
+    }
+    assert_eq!(store.prune(at(1200)).await.unwrap(), Pruned { notices: 2, ..Pruned::default() });
 }

@@ -1,5 +1,5 @@
 use elicit::{Mode, SystemRandom};
-use usher_store::{Event, SessionId, StoreError};
+use usher_store::{Event, NewSession, SessionId, StoreError};
 
 use crate::samples::{HOUR, at, principal, session};
 use crate::setup::Database;
@@ -75,13 +75,17 @@ pub(crate) async fn a_deleted_session_is_unknown_and_told(database: Database) {
 /// R-ID-01: whoever can write to the database cannot give a session to another principal.
 pub(crate) async fn a_session_moved_to_another_principal_does_not_open(database: Database) {
     let store = database.store().await;
-    for change in ["subject = 'user-2'", "client = 'client-2'", "upstream = 'almanac'"] {
-        let new = session();
-        store.create_session(new.clone(), at(0)).await.unwrap();
-        let key = new.id.key();
-        database.run(&format!("UPDATE mcp_sessions SET {change} WHERE session_key = '{key}'")).await;
-        let error = store.session(&new.id, at(1)).await.unwrap_err();
-        assert!(matches!(error, StoreError::Unopened { .. }), "{change}: {error}");
+    for upstream_session in [Some("upstream-session-secret"), Some(""), None] {
+        for change in ["subject = 'user-2'", "client = 'client-2'", "upstream = 'almanac'"] {
+            let new = NewSession { upstream_session: upstream_session.map(str::to_owned), ..session() };
+            store.create_session(new.clone(), at(0)).await.unwrap();
+            let found = store.session(&new.id, at(1)).await.unwrap().unwrap();
+            assert_eq!(found.upstream_session, new.upstream_session);
+            let key = new.id.key();
+            database.run(&format!("UPDATE mcp_sessions SET {change} WHERE session_key = '{key}'")).await;
+            let error = store.session(&new.id, at(1)).await.unwrap_err();
+            assert!(matches!(error, StoreError::Unopened { .. }), "{change}: {error}");
+        }
     }
 }
 

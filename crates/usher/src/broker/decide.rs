@@ -1,23 +1,26 @@
 //! Decides about a call: go on with these credentials, or ask for those; and waits for what becomes of a question.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use elicit::Principal;
+use elicit::{Principal, UserId};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use usher_store::{
-    Advanced, AskReason, AuditAction, AuditEntry, Credential, CredentialStatus, DeclinedBy, Interaction, InteractionId,
+    Advanced, Approval, AskReason, AuditAction, AuditEntry, Credential, CredentialStatus, DeclinedBy, Interaction, InteractionId,
     InteractionState, NewInteraction, Outcome, SessionKey, Step, StoreError,
 };
 
-use super::{Broker, needs::Call};
+use super::{Broker, needs::Call, waiting::until};
 use crate::{
-    config::Upstream,
-    credentials::{InjectError, Injection, Used},
+    config::{Need, Provider, Upstream},
+    credentials::{Injection, Used},
 };
 
 /// How long a person has for one visit.
 pub const INTERACTION_LIVES: Duration = Duration::from_mins(15);
+
+/// How often a decline is repeated when others keep changing the same interaction.
+const ATTEMPTS: usize = 8;
 
 /// What is to be done with a call.
 #[derive(Debug)]
@@ -57,16 +60,8 @@ pub enum Refusal {
     Store(#[from] StoreError),
 }
 
-/// The stored credential cannot be used, or the store not be asked.
-#[derive(Debug, thiserror::Error)]
-pub enum DecideError {
-    /// The store could not be asked.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The credential does not fit the configuration.
-    #[error(transparent)]
-    Inject(#[from] InjectError),
-}
+/// The store could not be asked.
+pub type DecideError = StoreError;
 
 /// What became of the questions that a call waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,30 +80,63 @@ pub enum Waited {
 }
 
 impl Broker {
-    /// Go on, or ask? Reads the cache, and the store where the cache has nothing.
+    /// Go on, or ask? Reads the cache, and the store where the cache has nothing, or nothing that can be used: nobody is
+    /// asked because of what is kept in memory, which may be older than their last answer.
     pub async fn decide(&self, call: Call<'_>) -> Result<Decision, DecideError> {
         let mut injection = Injection::default();
         let mut missing = Vec::new();
         for need in &call.upstream.needs {
-            let credential = self.credentials.of(&call.principal.user, &need.provider).await?;
-            match (lacks(call.principal, call.upstream, credential.as_deref()), credential) {
-                (None, Some(credential)) => injection.add(need, &credential)?,
-                // A provider stands at most once among an upstream's needs.
-                (Some(reason), _) if call.requires(need) => {
-                    missing.push(Missing { provider: need.provider.clone(), reason });
-                }
-                _ => {}
+            let Some(provider) = self.config.provider(&need.provider) else { continue };
+            let required = call.requires(need);
+            let fit = |credential: Option<&Credential>, injection: &mut Injection| {
+                lacks(call.principal, call.upstream, provider, credential).or_else(|| misfits(need, provider, credential?, injection))
+            };
+            let credential = self.readable(&call.principal.user, &need.provider).await?;
+            let mut lacking = fit(credential.as_deref(), &mut injection);
+            if lacking.is_some() && required && credential.is_some() {
+                let credential = self.afresh(&call.principal.user, &need.provider).await?;
+                lacking = fit(credential.as_deref(), &mut injection);
+            }
+            // A provider stands at most once among an upstream's needs.
+            if let Some(reason) = lacking && required {
+                missing.push(Missing { provider: need.provider.clone(), reason });
             }
         }
         Ok(if missing.is_empty() { Decision::Go(injection) } else { Decision::Ask(missing) })
+    }
+
+    /// The stored credential. One that cannot be read any more is none: its owner is asked for it anew.
+    async fn readable(&self, user: &UserId, provider: &str) -> Result<Option<Arc<Credential>>, StoreError> {
+        match self.credentials.of(user, provider).await {
+            Err(error) if error.is_unopened() => {
+                tracing::warn!(provider, %error, "a stored credential cannot be read");
+                Ok(None)
+            }
+            read => read,
+        }
+    }
+
+    /// The same as it is in the store now.
+    async fn afresh(&self, user: &UserId, provider: &str) -> Result<Option<Arc<Credential>>, StoreError> {
+        self.credentials.forget(user, provider);
+        self.readable(user, provider).await
     }
 
     /// What of all that an upstream needs is missing, whatever the call.
     pub async fn lacking(&self, principal: &Principal, upstream: &Upstream) -> Result<Vec<Missing>, StoreError> {
         let mut missing = Vec::new();
         for need in &upstream.needs {
-            let credential = self.credentials.of(&principal.user, &need.provider).await?;
-            if let Some(reason) = lacks(principal, upstream, credential.as_deref()) {
+            let Some(provider) = self.config.provider(&need.provider) else { continue };
+            let fit = |credential: Option<&Credential>| {
+                lacks(principal, upstream, provider, credential)
+                    .or_else(|| misfits(need, provider, credential?, &mut Injection::default()))
+            };
+            let credential = self.readable(&principal.user, &need.provider).await?;
+            let mut lacking = fit(credential.as_deref());
+            if lacking.is_some() && credential.is_some() {
+                lacking = fit(self.afresh(&principal.user, &need.provider).await?.as_deref());
+            }
+            if let Some(reason) = lacking {
                 missing.push(Missing { provider: need.provider.clone(), reason });
             }
         }
@@ -130,8 +158,8 @@ impl Broker {
         if let Some(declined) = missing.iter().find(rests) {
             return Err(Refusal::Declined { provider: declined.provider.clone() });
         }
-        if let Err(refused) = self.limits.count(principal, &upstream.name) {
-            tracing::warn!(client = %principal.client, upstream = upstream.name, "question refused: too many");
+        let providers = missing.iter().map(|one| one.provider.clone()).collect();
+        if let Err(refused) = self.limits.count_once(principal, &upstream.name, providers) {
             self.turned_away(AuditAction::InteractionLimited, Some(principal), Some(&upstream.name)).await;
             return Err(Refusal::TooMany { retry_after: refused.retry_after });
         }
@@ -152,7 +180,7 @@ impl Broker {
     }
 
     /// Waits until something became of `ids`, the deadline, or the stop. Looks at the rows first and last: events are
-    /// hints.
+    /// hints. A store that does not answer in between is asked again.
     pub async fn wait(
         &self,
         ids: &[InteractionId],
@@ -160,18 +188,14 @@ impl Broker {
         stopping: &CancellationToken,
     ) -> Result<Waited, StoreError> {
         let mut waiters: Vec<_> = ids.iter().map(|id| self.waiting.on(id)).collect();
-        loop {
-            let waited = self.became(ids).await?;
-            if !matches!(waited, Waited::Open { .. }) {
-                return Ok(waited);
-            }
-            let woken = futures_util::future::select_all(waiters.iter_mut().map(|waiter| Box::pin(waiter.woken())));
+        let over = async {
             tokio::select! {
-                _ = woken => {}
-                () = tokio::time::sleep_until(deadline) => return self.became(ids).await,
-                () = stopping.cancelled() => return self.became(ids).await,
+                () = tokio::time::sleep_until(deadline) => {}
+                () = stopping.cancelled() => {}
             }
-        }
+        };
+        let is_open = |waited: &Waited| matches!(waited, Waited::Open { .. });
+        until(&mut waiters, || self.became(ids), is_open, over).await
     }
 
     /// What became of `ids`, by their rows.
@@ -197,40 +221,63 @@ impl Broker {
 
     /// A person declined in the client, without opening the page.
     pub async fn declined_by_client(&self, id: &InteractionId) -> Result<(), StoreError> {
-        let now = self.clock.now();
-        let Some(interaction) = self.store.interaction(id, now).await? else { return Ok(()) };
-        self.limits.note_decline(&interaction.principal, &interaction.destination.upstream, &interaction.provider, now);
-        if interaction.state.is_open() {
+        self.decline_in_client(None, id).await
+    }
+
+    /// The same for a question that another replica asked: it must be this principal's, which nobody here has seen.
+    pub async fn declined_elsewhere(&self, principal: &Principal, id: &InteractionId) -> Result<(), StoreError> {
+        self.decline_in_client(Some(principal), id).await
+    }
+
+    async fn decline_in_client(&self, principal: Option<&Principal>, id: &InteractionId) -> Result<(), StoreError> {
+        for _ in 0..ATTEMPTS {
+            let now = self.clock.now();
+            let Some(interaction) = self.store.interaction(id, now).await? else { return Ok(()) };
+            if principal.is_some_and(|principal| interaction.principal != *principal) {
+                tracing::warn!(interaction = %id, "a decline of somebody else was ignored");
+                return Ok(());
+            }
+            let Interaction { principal, destination, provider, .. } = interaction.clone();
             match self.store.advance(interaction, Step::Decline { by: DeclinedBy::Client }, now).await? {
-                Advanced::Done(_) => {}
-                // The page was faster: what the person did there counts.
-                Advanced::Lost | Advanced::Refused(_) => tracing::info!(interaction = %id, "a decline came too late"),
+                Advanced::Done(_) => {
+                    self.limits.note_decline(&principal, &destination.upstream, &provider, now);
+                    return Ok(());
+                }
+                // Somebody opened the page meanwhile, for example. Only an end beats a decline.
+                Advanced::Lost => {}
+                Advanced::Refused(refused) => {
+                    tracing::info!(interaction = %id, %refused, "a decline came too late");
+                    return Ok(());
+                }
             }
         }
+        tracing::warn!(interaction = %id, "a decline was given up: the interaction kept changing");
         Ok(())
     }
 
-    /// Somebody was turned away before a call began: logged, and audited unless it happens all the time (R-SEC-03).
+    /// Somebody was turned away before a call began. Audited in the background, so that nobody waits for the store to be
+    /// turned away, and not each time (R-SEC-03): what is not audited is no warning either, so that a flood fills nothing.
+    #[expect(clippy::unused_async, reason = "callers await it")]
     pub async fn turned_away(&self, action: AuditAction, principal: Option<&Principal>, upstream: Option<&str>) {
-        tracing::warn!(
-            action = action.as_str(),
-            client = principal.map(|principal| principal.client.as_str()),
-            upstream,
-            "turned away"
-        );
         let audits = principal
             .map_or_else(|| self.limits.audits_token(), |principal| self.limits.audits(principal, action));
+        let (action_name, client) = (action.as_str(), principal.map(|principal| principal.client.as_str()));
         if !audits {
+            tracing::debug!(action = action_name, client, upstream, "turned away");
             return;
         }
+        tracing::warn!(action = action_name, client, upstream, "turned away");
         let entry = AuditEntry {
             principal: principal.map(|principal| (principal.user.clone(), Some(principal.client.clone()))),
             upstream: upstream.map(str::to_owned),
             ..AuditEntry::new(action, Outcome::Refused)
         };
-        if let Err(error) = self.store.audit(entry, self.clock.now()).await {
-            tracing::warn!(%error, "a refusal was not audited");
-        }
+        let (store, now) = (self.store.clone(), self.clock.now());
+        tokio::spawn(async move {
+            if let Err(error) = store.audit(entry, now).await {
+                tracing::warn!(%error, "a refusal was not audited");
+            }
+        });
     }
 
     /// The upstream refused these credentials: they are not used again until their owner connects anew.
@@ -244,16 +291,35 @@ impl Broker {
     }
 }
 
+/// Adds a credential to what is injected. One that does not fit the configuration any more is as good as none (R-GW-06).
+fn misfits(need: &Need, provider: &Provider, credential: &Credential, injection: &mut Injection) -> Option<AskReason> {
+    let error = injection.add(need, provider, credential).err()?;
+    tracing::warn!(%error, "a stored credential is not used");
+    Some(AskReason::Missing)
+}
+
 /// Why `credential` cannot be used for this principal at this upstream; `None` where it can (R-OAUTH-04, R-GW-04).
-fn lacks(principal: &Principal, upstream: &Upstream, credential: Option<&Credential>) -> Option<AskReason> {
+fn lacks(
+    principal: &Principal,
+    upstream: &Upstream,
+    provider: &Provider,
+    credential: Option<&Credential>,
+) -> Option<AskReason> {
     let Some(credential) = credential else { return Some(AskReason::Missing) };
     if credential.status == CredentialStatus::Rejected {
         return Some(AskReason::Rejected);
+    }
+    // A field may have become required since it was stored.
+    if !provider.is_complete(&credential.secrets) {
+        return Some(AskReason::Missing);
     }
     let destination = upstream.destination();
     if credential.allows(&principal.client, &destination) {
         return None;
     }
-    let known_client = credential.approvals.iter().any(|approval| approval.client == principal.client);
-    Some(if known_client { AskReason::NewDestination } else { AskReason::NewClient })
+    // Only a server that this client used elsewhere has moved; with any other one it is there for the first time.
+    let moved = |approval: &Approval| {
+        approval.client == principal.client && approval.destination.upstream == destination.upstream
+    };
+    Some(if credential.approvals.iter().any(moved) { AskReason::NewDestination } else { AskReason::NewClient })
 }

@@ -1,7 +1,14 @@
 //! How often people are asked. Being asked over and over is an attack of its own (prompt fatigue), so questions are limited
 //! per user, per client and per upstream (R-SEC-01), and one that was declined rests for a while.
 
-use std::{num::NonZeroU32, time::Duration};
+use std::{
+    num::NonZeroU32,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
 
 use elicit::{ClientId, Principal, UserId};
 use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, Quota, clock::Clock as _, clock::DefaultClock};
@@ -18,14 +25,19 @@ pub(super) const PER_UPSTREAM: u32 = 600;
 /// How long a declined question is not asked again.
 pub(super) const DECLINE_RESTS: Duration = Duration::from_mins(2);
 
+/// How long a question is the same one: whoever asks it again joins it and is not counted.
+const JOINED_FOR: Duration = Duration::from_mins(1);
+/// How often it is joined without being counted. Agents call in parallel; nobody needs to ask the same more often.
+pub(super) const JOINED_AT_MOST: u32 = 100;
+
 /// How long the same refusal of one client is not written into the audit log again.
 const AUDIT_RESTS: Duration = Duration::from_mins(1);
 
 /// Refused tokens that are audited a minute; more are only logged, so that a flood does not fill the store.
 const AUDITED_TOKENS: u32 = 60;
 
-/// The most declined questions remembered.
-const DECLINES_AT_MOST: u64 = 100_000;
+/// The most questions remembered, of each kind.
+const REMEMBERED_AT_MOST: u64 = 100_000;
 
 /// Too many questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,11 +46,16 @@ pub struct TooMany {
     pub retry_after: Duration,
 }
 
+/// Who is asked, because of which upstream, and for which providers.
+type Question = (Principal, String, Vec<String>);
+
 /// What is counted on this replica.
 pub struct Limits {
     users: DefaultKeyedRateLimiter<UserId>,
     clients: DefaultKeyedRateLimiter<(UserId, ClientId)>,
     upstreams: DefaultKeyedRateLimiter<String>,
+    /// How often each question was joined.
+    asked: Cache<Question, Arc<AtomicU32>>,
     audited: Cache<(Principal, AuditAction), ()>,
     tokens: DefaultDirectRateLimiter,
     /// Until when a declined question rests. The cache forgets by its own clock as well, so that it stays small.
@@ -52,8 +69,9 @@ impl Default for Limits {
             clients: DefaultKeyedRateLimiter::keyed(per_minute(PER_CLIENT)),
             upstreams: DefaultKeyedRateLimiter::keyed(per_minute(PER_UPSTREAM)),
             tokens: DefaultDirectRateLimiter::direct(per_minute(AUDITED_TOKENS)),
-            audited: Cache::builder().time_to_live(AUDIT_RESTS).max_capacity(DECLINES_AT_MOST).build(),
-            declined: Cache::builder().time_to_live(DECLINE_RESTS).max_capacity(DECLINES_AT_MOST).build(),
+            asked: Cache::builder().time_to_live(JOINED_FOR).max_capacity(REMEMBERED_AT_MOST).build(),
+            audited: Cache::builder().time_to_live(AUDIT_RESTS).max_capacity(REMEMBERED_AT_MOST).build(),
+            declined: Cache::builder().time_to_live(DECLINE_RESTS).max_capacity(REMEMBERED_AT_MOST).build(),
         }
     }
 }
@@ -64,6 +82,17 @@ fn per_minute(count: u32) -> Quota {
 
 impl Limits {
     /// Counts one question, unless the same was counted within the last minute: calls in parallel join one question.
+    pub fn count_once(&self, principal: &Principal, upstream: &str, providers: Vec<String>) -> Result<(), TooMany> {
+        let question = (principal.clone(), upstream.to_owned(), providers);
+        let new = || self.count(principal, upstream).map(|()| Arc::default());
+        let joined = self.asked.entry(question).or_try_insert_with(new).map_err(|refused| *refused)?;
+        if joined.is_fresh() || joined.value().fetch_add(1, Ordering::Relaxed) < JOINED_AT_MOST {
+            return Ok(());
+        }
+        self.count(principal, upstream)
+    }
+
+    /// Counts one question.
     pub fn count(&self, principal: &Principal, upstream: &str) -> Result<(), TooMany> {
         let clock = DefaultClock::default();
         let client = (principal.user.clone(), principal.client.clone());
@@ -133,6 +162,33 @@ mod tests {
         let refused = (0..3).any(|user| limits.count(&principal(&format!("late{user}"), "one"), "weather").is_err());
         assert!(refused, "the upstream's limit");
         limits.count(&principal("bob", "one"), "other").unwrap();
+    }
+
+    /// R-SEC-01: who joins a question is not counted, up to a point; another question is.
+    #[test]
+    fn the_same_question_counts_once_a_minute() {
+        let limits = Limits::default();
+        let alice = principal("alice", "one");
+        let same = || limits.count_once(&alice, "weather", vec!["weather".to_owned()]);
+        for _ in 0..=JOINED_AT_MOST {
+            same().unwrap();
+        }
+        for _ in 1..PER_CLIENT {
+            limits.count(&alice, "weather").unwrap();
+        }
+        assert!(limits.count(&alice, "weather").is_err(), "one of the limit was the question that was joined");
+        assert!(same().is_err(), "nobody needs to ask the same as often as this");
+    }
+
+    /// R-SEC-01: a question that was refused was not asked, and so cannot be joined.
+    #[test]
+    fn a_refused_question_is_not_joined() {
+        let limits = Limits::default();
+        let alice = principal("alice", "one");
+        while limits.count(&alice, "weather").is_ok() {}
+        for _ in 0..3 {
+            assert!(limits.count_once(&alice, "weather", vec!["new".to_owned()]).is_err());
+        }
     }
 
     #[test]

@@ -22,8 +22,7 @@ impl Call<'_> {
     /// nothing never block: a credential that is there is injected, one that is not is not asked for (R-GW-06).
     pub fn requires(&self, need: &Need) -> bool {
         let Some(subject) = self.subject else { return false };
-        ASKING_METHODS.contains(&self.method)
-            && (need.on.is_empty() || need.on.iter().any(|pattern| pattern.matches(self.method, subject)))
+        ASKING_METHODS.contains(&self.method) && need.asks(self.method, subject)
     }
 }
 
@@ -47,7 +46,10 @@ mod tests {
             reject: vec![401],
             needs: vec![Need {
                 provider: "weather".to_owned(),
-                on: on.iter().map(|pattern| Pattern::parse(pattern).unwrap()).collect(),
+                on: match on {
+                    [] => ["tools/*", "prompts/*", "resources/*"].map(|all| Pattern::parse(all).unwrap()).into(),
+                    on => on.iter().map(|pattern| Pattern::parse(pattern).unwrap()).collect(),
+                },
                 headers: Vec::new(),
             }],
         }

@@ -3,23 +3,35 @@
 //! Each step reads the interaction anew and compares its user with the person in the browser (R-ID-03), so that no page
 //! and no form is trusted to say whose question it is. A step that somebody else took first shows what became of it.
 
+mod extend;
+mod purpose;
+mod reconnect;
+mod typed;
+
 use std::collections::BTreeMap;
 
 use elicit::UserId;
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 use usher_store::{
-    Advanced, AskReason, AuditAction, AuditEntry, Completion, Credential, CredentialStatus, DeclinedBy, Interaction,
-    InteractionId, InteractionState, Obstacle, Outcome, Step, StoreError,
+    Advanced, Approval, AuditAction, AuditEntry, Completion, DeclinedBy, Interaction, InteractionId, InteractionState,
+    Obstacle, Outcome, Step, StoreError,
 };
 
+pub use self::{
+    extend::OPEN_AT_MOST,
+    purpose::Purpose,
+    typed::{FIELD_AT_MOST, Fault},
+};
+pub(crate) use self::{purpose::Stored, reconnect::reconnectable};
+use self::{
+    purpose::purpose,
+    typed::{fits, read},
+};
 use super::Broker;
 use crate::{
-    config::{Field, Provider, TemplateError, Upstream},
+    config::{Provider, Text, Upstream},
     credentials::check::{CheckError, check},
 };
-
-/// The longest value of a field, in bytes.
-pub const FIELD_AT_MOST: usize = 8 * 1024;
 
 /// How often a step is repeated when others keep changing the same interaction.
 const ATTEMPTS: usize = 4;
@@ -35,26 +47,10 @@ pub struct Visit {
     pub upstream: Upstream,
     /// What the person is asked to do.
     pub purpose: Purpose,
-}
-
-/// What the person is asked to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// Type it for the first time.
-    Connect,
-    /// Type it again: what is stored was refused.
-    Replace,
-    /// Allow another client to use what is stored (R-OAUTH-04).
-    AllowClient,
-    /// Allow another destination for what is stored (R-GW-04).
-    AllowDestination,
-}
-
-impl Purpose {
-    /// Whether what is stored can be used, so that nothing needs to be typed.
-    pub fn reuses(self) -> bool {
-        matches!(self, Self::AllowClient | Self::AllowDestination)
-    }
+    /// Who may have what is stored, and where: a new key is used there as well.
+    pub approvals: Vec<Approval>,
+    /// What people call the servers of `approvals`, as far as they are configured still.
+    pub titles: BTreeMap<String, Text>,
 }
 
 /// Why there is no question to answer.
@@ -93,29 +89,6 @@ pub enum Submitted {
     Again(Box<Visit>),
 }
 
-/// What is wrong with the answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fault {
-    /// A required field is empty.
-    Missing(String),
-    /// A field is longer than [`FIELD_AT_MOST`].
-    TooLong(String),
-    /// A field has characters that a header cannot carry: control characters, or no ASCII.
-    Characters(String),
-    /// There are fields that nobody asked for.
-    Unknown,
-}
-
-impl Fault {
-    /// The field it is about.
-    pub fn field(&self) -> Option<&str> {
-        match self {
-            Self::Missing(field) | Self::TooLong(field) | Self::Characters(field) => Some(field),
-            Self::Unknown => None,
-        }
-    }
-}
-
 impl Broker {
     /// A person opens the page. Nothing but "opened" happens, however often.
     pub async fn open(&self, id: &InteractionId, user: &UserId) -> Result<Visit, VisitError> {
@@ -129,9 +102,11 @@ impl Broker {
             };
             let (provider, upstream) = (provider.clone(), upstream.clone());
             if let Advanced::Done(interaction) = self.store.advance(interaction, Step::Open, self.clock.now()).await? {
-                let stored = self.store.credential(user, &provider.name).await?;
-                let purpose = purpose(&interaction, &provider, stored.as_ref());
-                return Ok(Visit { interaction, provider, upstream, purpose });
+                let stored = self.stored(user, &provider.name).await?;
+                let purpose = purpose(&interaction, &provider, &upstream, &stored);
+                let approvals = stored.approvals().to_vec();
+                let titles = self.titles(&approvals);
+                return Ok(Visit { interaction, provider, upstream, purpose, approvals, titles });
             }
         }
         Err(VisitError::Busy)
@@ -146,14 +121,14 @@ impl Broker {
     ) -> Result<Submitted, VisitError> {
         let visit = self.open(id, user).await?;
         let read =
-            read(visit.provider.fields(), &fields).and_then(|secrets| fits(&visit.upstream, &visit.provider, secrets));
+            read(visit.provider.fields(), &fields).and_then(|secrets| fits(&self.config, &visit.provider, secrets));
         let secrets = match read {
             Ok(secrets) => secrets,
             Err(faults) => return Ok(Submitted::Wrong(Box::new(visit), faults)),
         };
         let visit = self.consent(visit).await?;
         if let Some(request) = visit.provider.check()
-            && let Err(error) = check(&self.egress, request, &secrets).await
+            && let Err(error) = check(&self.egress, &visit.provider, request, &secrets).await
         {
             tracing::info!(provider = visit.provider.name, interaction = %id, %error, "the check failed");
             return Ok(Submitted::Unchecked(Box::new(visit), error));
@@ -231,6 +206,11 @@ impl Broker {
         (needed && upstream.destination() == interaction.destination).then_some((provider, upstream))
     }
 
+    fn titles(&self, approvals: &[Approval]) -> BTreeMap<String, Text> {
+        let servers = approvals.iter().filter_map(|approval| self.config.upstream(&approval.destination.upstream));
+        servers.map(|server| (server.name.clone(), server.title.clone())).collect()
+    }
+
     async fn consent(&self, mut visit: Visit) -> Result<Visit, VisitError> {
         let (id, user) = (visit.interaction.id.clone(), visit.interaction.principal.user.clone());
         for _ in 0..ATTEMPTS {
@@ -266,71 +246,6 @@ impl Broker {
         }
         Err(VisitError::Busy)
     }
-}
-
-/// What to ask for, by what is stored now rather than by what was the case when the question came up.
-fn purpose(interaction: &Interaction, provider: &Provider, stored: Option<&Credential>) -> Purpose {
-    let Some(stored) = stored else { return Purpose::Connect };
-    if stored.status == CredentialStatus::Rejected {
-        return Purpose::Replace;
-    }
-    let complete = provider.fields().iter().all(|field| !field.required || stored.secrets.contains_key(&field.name));
-    match interaction.reason {
-        _ if !complete => Purpose::Connect,
-        AskReason::NewDestination => Purpose::AllowDestination,
-        AskReason::Missing | AskReason::Rejected | AskReason::NewClient => Purpose::AllowClient,
-    }
-}
-
-/// Takes what was typed: only fields that were asked for, without the spaces that copying leaves around a key.
-fn read(
-    fields: &[Field],
-    typed: &BTreeMap<String, SecretString>,
-) -> Result<BTreeMap<String, SecretString>, Vec<Fault>> {
-    let mut faults = Vec::new();
-    if typed.keys().any(|name| !fields.iter().any(|field| field.name == *name)) {
-        faults.push(Fault::Unknown);
-    }
-    let mut secrets = BTreeMap::new();
-    for field in fields {
-        let value = typed.get(&field.name).map_or("", |value| value.expose_secret().trim());
-        if value.is_empty() {
-            if field.required {
-                faults.push(Fault::Missing(field.name.clone()));
-            }
-        } else if value.len() > FIELD_AT_MOST {
-            faults.push(Fault::TooLong(field.name.clone()));
-        } else if value.chars().any(char::is_control) {
-            faults.push(Fault::Characters(field.name.clone()));
-        } else {
-            secrets.insert(field.name.clone(), SecretString::from(value));
-        }
-    }
-    if faults.is_empty() { Ok(secrets) } else { Err(faults) }
-}
-
-/// Whether the secrets can be sent as the headers that this upstream needs. Found here, where a person can mend it,
-/// rather than in each call later.
-fn fits(
-    upstream: &Upstream,
-    provider: &Provider,
-    secrets: BTreeMap<String, SecretString>,
-) -> Result<BTreeMap<String, SecretString>, Vec<Fault>> {
-    let mut faults = Vec::new();
-    let needs = upstream.needs.iter().filter(|need| need.provider == provider.name);
-    for (_, template) in needs.flat_map(|need| &need.headers) {
-        match template.header_value(&secrets) {
-            Ok(_) => {}
-            Err(TemplateError::MissingField(field)) => faults.push(Fault::Missing(field)),
-            Err(_) => {
-                let unsendable =
-                    |field: &&str| secrets.get(*field).is_some_and(|value| !value.expose_secret().is_ascii());
-                faults.extend(template.fields().filter(unsendable).map(|field| Fault::Characters(field.to_owned())));
-            }
-        }
-    }
-    faults.dedup();
-    if faults.is_empty() { Ok(secrets) } else { Err(faults) }
 }
 
 #[cfg(test)]

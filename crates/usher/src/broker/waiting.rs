@@ -3,10 +3,14 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use tokio::sync::watch;
-use usher_store::InteractionId;
+use usher_store::{InteractionId, StoreError};
+
+/// How long to wait before a store that did not answer is asked again. A wake asks it earlier.
+const AFTER_FAULT: Duration = Duration::from_secs(1);
 
 type Waiters = HashMap<InteractionId, watch::Sender<()>>;
 
@@ -69,6 +73,33 @@ impl Waiter {
     }
 }
 
+/// Looks until something became of what `waiters` wait for, and once more when it is `over`. A fault of the store counts
+/// only then: it may be back in time.
+pub(super) async fn until<T, F: Future<Output = Result<T, StoreError>>>(
+    waiters: &mut [Waiter],
+    look: impl Fn() -> F,
+    is_open: impl Fn(&T) -> bool,
+    over: impl Future<Output = ()>,
+) -> Result<T, StoreError> {
+    let mut over = std::pin::pin!(over);
+    loop {
+        let again = match look().await {
+            Ok(found) if !is_open(&found) => return Ok(found),
+            Ok(_) => None,
+            Err(error) => {
+                tracing::warn!(%error, "what is waited for cannot be read; it is read again");
+                Some(AFTER_FAULT)
+            }
+        };
+        let woken = futures_util::future::select_all(waiters.iter_mut().map(|waiter| Box::pin(waiter.woken())));
+        tokio::select! {
+            _ = woken => {}
+            () = tokio::time::sleep(again.unwrap_or_default()), if again.is_some() => {}
+            () = &mut over => return look().await,
+        }
+    }
+}
+
 impl Drop for Waiter {
     fn drop(&mut self) {
         let mut waiters = self.waiting.lock();
@@ -81,11 +112,41 @@ impl Drop for Waiter {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::cell::Cell;
 
     use elicit::SystemRandom;
 
     use super::*;
+
+    fn fault() -> StoreError {
+        StoreError::Unavailable("gone".to_owned())
+    }
+
+    /// R-SEC-04: a store that is away for a moment ends no wait.
+    #[tokio::test(start_paused = true)]
+    async fn a_fault_of_the_store_is_waited_out() {
+        let waiting = Waiting::default();
+        let mut waiters = [waiting.on(&InteractionId::new(&SystemRandom))];
+        let looks = Cell::new(0);
+        let look = || {
+            looks.set(looks.get() + 1);
+            std::future::ready(if looks.get() < 4 { Err(fault()) } else { Ok("done") })
+        };
+        let found = until(&mut waiters, look, |_| false, tokio::time::sleep(Duration::from_secs(40))).await;
+        assert_eq!((found.unwrap(), looks.get()), ("done", 4));
+    }
+
+    /// R-SEC-04: every wait has an end, which says that the store is away.
+    #[tokio::test(start_paused = true)]
+    async fn a_fault_that_lasts_is_told_at_the_end() {
+        let waiting = Waiting::default();
+        let mut waiters = [waiting.on(&InteractionId::new(&SystemRandom))];
+        let before = tokio::time::Instant::now();
+        let over = tokio::time::sleep(Duration::from_secs(40));
+        let found = until(&mut waiters, || std::future::ready(Err::<(), _>(fault())), |()| true, over).await;
+        assert!(matches!(found, Err(StoreError::Unavailable(_))));
+        assert_eq!(before.elapsed(), Duration::from_secs(40));
+    }
 
     #[tokio::test]
     async fn a_wake_between_subscribing_and_waiting_is_not_lost() {

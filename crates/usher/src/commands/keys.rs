@@ -7,7 +7,7 @@ use elicit::SystemRandom;
 use usher_store::KeyFile;
 
 use super::{ConfigArgs, environment, fail};
-use crate::config::Config;
+use crate::config::Paths;
 
 /// What to do with the keys.
 #[derive(Debug, Subcommand)]
@@ -19,13 +19,16 @@ pub enum Command {
 /// Runs the command.
 pub fn run(command: &Command) -> ExitCode {
     let Command::Init(args) = command;
-    let config = match Config::load(&args.config, &environment) {
-        Ok(config) => config,
+    let paths = match Paths::load(&args.config, &environment) {
+        Ok(paths) => paths,
         Err(faults) => return fail(&faults),
     };
-    match KeyFile::create(&config.keys_file, &SystemRandom) {
+    match KeyFile::create(&paths.keys_file, &SystemRandom) {
         Ok(_) => {
-            println!("{} is made. Keep a copy apart from the store's: without it nothing stored opens.", config.keys_file.display());
+            println!(
+                "{} is made. Keep a copy apart from the store's: without it nothing stored opens.",
+                paths.keys_file.display()
+            );
             ExitCode::SUCCESS
         }
         Err(error) => fail(&error),

@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
 use super::{ConfigArgs, environment, fail, forward};
-use crate::config::{Config, Faults, Identity};
+use crate::config::{Faults, Paths};
 use crate::egress::Egress;
 use crate::identity::control::{ControlError, ControlFile};
 
@@ -81,8 +81,7 @@ pub async fn run(args: Args) -> ExitCode {
 /// Gets a link and has `show` open the page that leads to it. The result is for the terminal: it holds the link
 /// only where no browser could be opened.
 async fn login(args: &Args, show: &(dyn Fn(&std::path::Path) -> bool + Sync)) -> Result<String, LoginError> {
-    let config = Config::load(&args.config.config, &environment)?;
-    let Identity::Local { control_file, .. } = &config.identity;
+    let Paths { control_file, .. } = &Paths::load(&args.config.config, &environment)?;
     let link = ask(&ControlFile::load(control_file)?).await?;
     let mut text = String::new();
     if !args.no_browser {

@@ -23,7 +23,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run the gateway with its pages and its vault.
-    Serve(ConfigArgs),
+    Serve(serve::Args),
     /// Watch the main job: a tool call asks for an API key on a safe page, and goes on.
     Demo(demo::Args),
     /// Sign in to the pages in this machine's browser, by a one-time link.

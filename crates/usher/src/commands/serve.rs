@@ -1,6 +1,6 @@
 //! `usher serve`: the gateway, until it is told to stop.
 
-use std::{process::ExitCode, sync::Arc};
+use std::{fmt::Write as _, io::IsTerminal as _, process::ExitCode, sync::Arc};
 
 use elicit::SystemRandom;
 use secrecy::ExposeSecret;
@@ -10,17 +10,27 @@ use super::{ConfigArgs, environment, fail, stop::asked_to_stop};
 use crate::{
     app::App,
     clock::SystemClock,
-    config::Config,
+    config::{Config, Identity},
     identity::tokens::local_user,
     pages,
     serve::start,
     telemetry,
 };
 
+/// The arguments of the command.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Print the sign-in link and the hosts' token even where standard output is no terminal.
+    #[arg(long)]
+    show_token: bool,
+}
+
 /// Runs the command.
-pub async fn run(args: &ConfigArgs) -> ExitCode {
+pub async fn run(args: &Args) -> ExitCode {
     telemetry::install(environment("USHER_LOG").as_deref());
-    let config = match Config::load(&args.config, &environment) {
+    let config = match Config::load(&args.config.config, &environment) {
         Ok(config) => config,
         Err(faults) => return fail(&faults),
     };
@@ -28,9 +38,14 @@ pub async fn run(args: &ConfigArgs) -> ExitCode {
         Ok(running) => running,
         Err(error) => return fail(&error),
     };
-    match pages::login::link(&running.app, &local_user()).await {
-        Ok(link) => println!("{}", welcome(&running.app, &link)),
-        Err(error) => return fail(&error),
+    // A log that a supervisor keeps is no place for secrets: only the person who looks on gets them (R-SEC-07).
+    if args.show_token || std::io::stdout().is_terminal() {
+        match pages::login::link(&running.app, &local_user()).await {
+            Ok(link) => println!("{}", welcome(&running.app, &link)),
+            Err(error) => return fail(&error),
+        }
+    } else {
+        println!("{}", addresses(&running.app));
     }
     tokio::select! {
         () = asked_to_stop(false) => {}
@@ -49,6 +64,26 @@ fn welcome(app: &App, link: &str) -> String {
         app.config.public_url.join("/"),
         host_config(app),
     )
+}
+
+/// Where everything is, without a secret.
+fn addresses(app: &App) -> String {
+    let Identity::Local { tokens_file, .. } = &app.config.identity;
+    let mut text = format!(
+        "Usher is ready.\n\n  Your connections:  {}\n  Tokens of hosts:   {}\n",
+        app.config.public_url.join("/"),
+        tokens_file.display(),
+    );
+    for upstream in &app.config.upstreams {
+        // Writing into a string cannot fail.
+        let _ =
+            writeln!(text, "  For hosts:         {}", app.config.public_url.join(&format!("/mcp/{}", upstream.name)));
+    }
+    text.push_str(
+        "\nTo sign in, run usher login. In a terminal, or with --show-token, usher serve prints a link and a block for \
+         your host.\n",
+    );
+    text
 }
 
 /// The `mcpServers` block that many hosts read, with the first client's token.

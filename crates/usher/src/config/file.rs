@@ -34,18 +34,24 @@ pub(super) fn read<'r>(table: &Table<'r>, key: &'static str) -> Result<Option<(P
 /// Leaves a fault where one file serves two purposes: some are overwritten at each start.
 pub(super) fn check_distinct(files: &[NamedFile<'_>], reader: &Reader<'_>) {
     for (index, file) in files.iter().enumerate() {
-        let earlier = files[..index].iter().find(|earlier| earlier.path == file.path);
+        let earlier = files[..index].iter().find(|earlier| is_same(&earlier.path, &file.path));
         if let Some(earlier) = earlier
             && let Some((node, other)) = at(file, earlier)
         {
             node.fault(format!("is the file of {other} too"), "give each its own file");
         }
-        if file.path == reader.path()
+        if is_same(&file.path, &reader.path())
             && let Some(node) = &file.node
         {
             node.fault("is this very file", "give it its own file");
         }
     }
+}
+
+/// Whether two paths lead to one file: their folders may be written in several ways, with `..` or over a link.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let folder = |path: &Path| path.parent().and_then(|folder| folder.canonicalize().ok());
+    one == other || (one.file_name() == other.file_name() && folder(one).is_some_and(|one| folder(other) == Some(one)))
 }
 
 /// Where to leave the fault: at the key that was given. Two defaults are never the same file.

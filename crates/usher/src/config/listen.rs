@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use super::public_url::{Loopback, PublicUrl};
+use super::public_url::PublicUrl;
 use super::reader::{Node, Reported};
 
 const EXAMPLE: &str = "address = \"127.0.0.1:8420\"";
@@ -50,10 +50,7 @@ pub(super) fn agree(
         (None, None) => follow(SocketAddr::from(([127, 0, 0, 1], DEFAULT_PORT))),
         (None, Some((listen, _))) => follow(listen),
         (Some((url, _)), None) => {
-            let listen = match url.loopback()? {
-                Loopback::Name => SocketAddr::from(([127, 0, 0, 1], url.port())),
-                Loopback::Address(address) => SocketAddr::new(address, url.port()),
-            };
+            let listen = SocketAddr::new(url.loopback()?, url.port());
             Some((url, listen))
         }
         (Some((url, _)), Some((listen, node))) => {
@@ -64,7 +61,7 @@ pub(super) fn agree(
                 );
                 return None;
             }
-            if let Some(Loopback::Address(address)) = url.loopback()
+            if let Some(address) = url.loopback()
                 && address != listen.ip()
             {
                 node.fault(

@@ -47,7 +47,7 @@ pub use template::{Template, TemplateError};
 pub use text::Text;
 pub use upstream::{Fallback, Upstream};
 
-use reader::{Document, Reader};
+use reader::{Document, Reader, Secrets};
 
 /// Everything the service is told by its operator.
 #[derive(Clone, Debug)]
@@ -73,15 +73,17 @@ pub struct Config {
 impl Config {
     /// Reads the file at `path`. `env` looks up an environment variable (for `…_env` keys).
     pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Self, Faults> {
-        let bytes = std::fs::read(path).map_err(|error| Faults::unreadable(path, &error))?;
-        let text = String::from_utf8(bytes).map_err(|error| Faults::not_utf8(path, &error))?;
-        Self::parse(&text, path, env)
+        Self::parse(&text_of(path)?, path, env)
     }
 
     /// Reads `text` as the file at `path`, which names the faults and is where relative paths start.
     pub fn parse(text: &str, path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Self, Faults> {
+        Self::read(text, path, env, Secrets::Needed)
+    }
+
+    fn read(text: &str, path: &Path, env: &dyn Fn(&str) -> Option<String>, secrets: Secrets) -> Result<Self, Faults> {
         let document = Document::parse(text);
-        let reader = Reader::new(path, text, env);
+        let reader = Reader::new(path, text, env, secrets);
         let config = document.read(&reader, |root| {
             let public_url = public_url::read(root.take("public_url"));
             let addresses = listen::agree(public_url, listen::read(root.take("listen")));
@@ -122,6 +124,30 @@ impl Config {
     pub fn upstream(&self, name: &str) -> Option<&Upstream> {
         self.upstreams.iter().find(|upstream| upstream.name == name)
     }
+}
+
+/// Where the files of the configuration are: enough for commands beside the service, which open no store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paths {
+    /// The file with the master keys.
+    pub keys_file: PathBuf,
+    /// The file by which commands reach the running service.
+    pub control_file: PathBuf,
+}
+
+impl Paths {
+    /// Reads the file at `path`. A secret that it names and that cannot be had here, an environment variable of the
+    /// service for example, is no fault; all others are.
+    pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Self, Faults> {
+        let config = Config::read(&text_of(path)?, path, env, Secrets::Spared)?;
+        let Identity::Local { control_file, .. } = config.identity;
+        Ok(Self { keys_file: config.keys_file, control_file })
+    }
+}
+
+fn text_of(path: &Path) -> Result<String, Faults> {
+    let bytes = std::fs::read(path).map_err(|error| Faults::unreadable(path, &error))?;
+    String::from_utf8(bytes).map_err(|error| Faults::not_utf8(path, &error))
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub struct Need {
 }
 
 impl Need {
-    /// Whether a request asks for the credential: see [`Pattern::matches`].
+    /// Whether one of the patterns matches: see [`Pattern::matches`].
     pub fn asks(&self, method: &str, name_or_uri: &str) -> bool {
         self.on.iter().any(|pattern| pattern.matches(method, name_or_uri))
     }

@@ -1,13 +1,13 @@
 //! Local files that only their owner may read (R-SEC-07): made with mode 0600, refused with more.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// The most that a file of ours, or a secret, can hold.
 const LIMIT: u64 = 64 * 1024;
 
-/// Who may read a file that holds a secret.
+/// Who may read a file that holds a secret. Nobody but the owner may ever write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Readers {
     /// The owner alone.
@@ -21,7 +21,7 @@ pub(crate) enum Readers {
 pub(crate) enum ReadError {
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
-    #[error("can be read by others (mode {mode:03o})")]
+    #[error("can be {} (mode {mode:03o})", if mode & 0o022 == 0 { "read by others" } else { "written by others" })]
     Exposed { mode: u32 },
     #[error("is longer than 64 KiB")]
     TooLong,
@@ -49,7 +49,7 @@ fn check_mode(file: &File, readers: Readers) -> Result<(), ReadError> {
     let mode = file.metadata()?.mode() & 0o777;
     let forbidden = match readers {
         Readers::Owner => 0o077,
-        Readers::Group => 0o007,
+        Readers::Group => 0o027,
     };
     if mode & forbidden == 0 { Ok(()) } else { Err(ReadError::Exposed { mode }) }
 }
@@ -60,15 +60,9 @@ fn check_mode(_: &File, _: Readers) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// Writes a new file with mode 0600; fails with `AlreadyExists` if there is one.
+/// Writes a new file with mode 0600, whole or not at all; fails with `AlreadyExists` if there is one.
 pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
+    usher_store::create_private_file(path, text.as_bytes())
 }
 
 /// Puts a file with mode 0600 in the place of whatever was there; a reader sees the old one or the new one, never a half.
@@ -105,6 +99,7 @@ mod tests {
         assert_eq!(mode(&path), 0o600);
         assert_eq!(create(&path, "two").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(*read(&path, Readers::Owner).unwrap(), "one");
+        assert_eq!(std::fs::read_dir(folder.path("")).unwrap().count(), 1, "nothing is left over");
 
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
         replace(&path, "three").unwrap();
@@ -124,12 +119,19 @@ mod tests {
             (0o400, true, true),
             (0o640, false, true),
             (0o604, false, false),
-            (0o660, false, true),
+            (0o660, false, false),
+            (0o620, false, false),
             (0o644, false, false),
         ] {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
             assert_eq!(read(&path, Readers::Owner).is_ok(), owner, "{mode:o}");
-            assert_eq!(read(&path, Readers::Group).is_ok(), group, "{mode:o}");
+            let shared = read(&path, Readers::Group);
+            assert_eq!(shared.is_ok(), group, "{mode:o}");
+            if let Err(error) = shared {
+                let written = mode & 0o022 != 0;
+                assert_eq!(error.to_string().contains("written by others"), written, "{error}");
+                assert_eq!(error.to_string().contains("read by others"), !written, "{error}");
+            }
         }
     }
 

@@ -1,9 +1,15 @@
 //! `[[provider]]`: a service whose credentials users connect.
 
+use std::collections::BTreeMap;
+
+use http::HeaderValue;
+use secrecy::SecretString;
+
 use super::check::{self, Check};
 use super::field::{self, Field};
 use super::name;
 use super::reader::{Node, Table};
+use super::template::{Template, TemplateError};
 use super::text::{self, Text};
 
 /// A third-party service whose credential is kept for each user.
@@ -37,6 +43,29 @@ impl Provider {
         match &self.kind {
             ProviderKind::Secret { fields, .. } => fields,
         }
+    }
+
+    /// The header that `template` makes of `secrets`. `None` where it uses an optional field that was left empty: such a
+    /// header is left out, in the check and in each call alike.
+    pub fn header(
+        &self,
+        template: &Template,
+        secrets: &BTreeMap<String, SecretString>,
+    ) -> Result<Option<HeaderValue>, TemplateError> {
+        match template.header_value(secrets) {
+            Ok(value) => Ok(Some(value)),
+            Err(TemplateError::MissingField(name)) if !self.requires(&name) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether `secrets` has each field that may not be left empty.
+    pub fn is_complete(&self, secrets: &BTreeMap<String, SecretString>) -> bool {
+        self.fields().iter().all(|field| !field.required || secrets.contains_key(&field.name))
+    }
+
+    fn requires(&self, name: &str) -> bool {
+        self.fields().iter().any(|field| field.name == name && field.required)
     }
 
     /// How to tell whether a credential is good.

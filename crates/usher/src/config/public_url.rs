@@ -12,16 +12,7 @@ pub struct PublicUrl {
     origin: String,
     scheme_length: usize,
     port: u16,
-    loopback: Option<Loopback>,
-}
-
-/// Which address of this machine a host names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Loopback {
-    /// `localhost`: IPv4 or IPv6.
-    Name,
-    /// An address.
-    Address(IpAddr),
+    loopback: Option<IpAddr>,
 }
 
 /// Why a text is no public URL.
@@ -53,20 +44,16 @@ impl PublicUrl {
         if !bare {
             return Err(PublicUrlError::NotAnOrigin);
         }
-        let loopback = match host {
-            Host::Domain("localhost") => Some(Loopback::Name),
+        let address: Option<IpAddr> = match host {
             Host::Domain(_) => None,
-            Host::Ipv4(address) => Some(Loopback::Address(address.into())),
-            Host::Ipv6(address) => Some(Loopback::Address(address.into())),
+            Host::Ipv4(address) => Some(address.into()),
+            Host::Ipv6(address) => Some(address.into()),
         };
         Ok(Self {
             origin: url.origin().ascii_serialization(),
             scheme_length: url.scheme().len(),
             port,
-            loopback: loopback.filter(|host| match host {
-                Loopback::Name => true,
-                Loopback::Address(address) => address.is_loopback(),
-            }),
+            loopback: address.filter(IpAddr::is_loopback),
         })
     }
 
@@ -96,12 +83,22 @@ impl PublicUrl {
         self.port
     }
 
-    pub(super) fn loopback(&self) -> Option<Loopback> {
+    /// The loopback address that the host is. A name is none: see [`read`].
+    pub(super) fn loopback(&self) -> Option<IpAddr> {
         self.loopback
+    }
+
+    /// Whether the host is `localhost`, or a name below it.
+    fn is_localhost(&self) -> bool {
+        let host = self.authority().split(':').next().unwrap_or_default();
+        host == "localhost" || host.ends_with(".localhost")
     }
 }
 
 /// Reads `public_url` for identity mode local: http on loopback (R-URL-02, R-SEC-08). `None` if it is not given.
+///
+/// `localhost` stands for two addresses, `127.0.0.1` and `::1`, and we listen on one of them. Another user of the machine can
+/// listen on the other, and would get the keys and the cookies of each browser that tries it first.
 pub(super) fn read(node: Option<Node<'_>>) -> Result<Option<(PublicUrl, Node<'_>)>, Reported> {
     const EXAMPLE: &str = "\"http://127.0.0.1:8420\"";
     let Some(node) = node else { return Ok(None) };
@@ -114,6 +111,13 @@ pub(super) fn read(node: Option<Node<'_>>) -> Result<Option<(PublicUrl, Node<'_>
         Ok(url) => url,
         Err(error) => return fault(&error.to_string(), &format!("write an origin, for example {EXAMPLE}")),
     };
+    if url.is_localhost() {
+        return fault(
+            "localhost is two addresses, 127.0.0.1 and [::1]; Usher listens on one of them, and another user of this \
+             machine could take the other and with it what people type",
+            &format!("use {EXAMPLE}"),
+        );
+    }
     if url.loopback().is_none() || url.is_https() {
         return fault(
             "identity mode local serves one person on this machine, over http on loopback; \
@@ -150,14 +154,14 @@ mod tests {
         assert_eq!(PublicUrl::parse("http://127.0.0.1").unwrap().port(), 80);
     }
 
-    /// R-URL-02: only the loopback addresses and `localhost` count as loopback.
+    /// R-URL-02, R-SEC-08: only loopback addresses count as loopback; a name may lead to several places.
     #[test]
     fn loopback_is_an_address_of_this_machine() {
         let loopback = |text| PublicUrl::parse(text).unwrap().loopback().is_some();
         assert!(loopback("http://127.0.0.1:1"));
         assert!(loopback("http://127.9.9.9:1"));
         assert!(loopback("http://[::1]:1"));
-        assert!(loopback("http://localhost:1"));
+        assert!(!loopback("http://localhost:1"));
         assert!(!loopback("http://localhost.example.com:1"));
         assert!(!loopback("http://127.0.0.1.example.com:1"));
         assert!(!loopback("http://0.0.0.0:1"));

@@ -64,11 +64,21 @@ pub(super) struct Reader<'e> {
     directory: PathBuf,
     text: String,
     env: &'e dyn Fn(&str) -> Option<String>,
+    secrets: Secrets,
     faults: RefCell<Vec<Fault>>,
 }
 
+/// Whether a secret that stands elsewhere must be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Secrets {
+    /// It is needed.
+    Needed,
+    /// What is asked for can be had without it, so that its absence is no fault.
+    Spared,
+}
+
 impl<'e> Reader<'e> {
-    pub(super) fn new(file: &Path, text: &str, env: &'e dyn Fn(&str) -> Option<String>) -> Self {
+    pub(super) fn new(file: &Path, text: &str, env: &'e dyn Fn(&str) -> Option<String>, secrets: Secrets) -> Self {
         let directory = match file.parent() {
             Some(parent) if parent != Path::new("") => parent.to_owned(),
             _ => PathBuf::from("."),
@@ -78,6 +88,7 @@ impl<'e> Reader<'e> {
             directory: std::path::absolute(&directory).unwrap_or(directory),
             text: text.to_owned(),
             env,
+            secrets,
             faults: RefCell::new(Vec::new()),
         }
     }
@@ -94,6 +105,11 @@ impl<'e> Reader<'e> {
 
     pub(super) fn env(&self, name: &str) -> Option<String> {
         (self.env)(name)
+    }
+
+    /// Whether a secret that cannot be had is no fault.
+    pub(super) fn spares_secrets(&self) -> bool {
+        self.secrets == Secrets::Spared
     }
 
     /// Leaves a fault for the key at `path`, at a byte of the text.

@@ -15,8 +15,18 @@ pub(super) struct Keys {
 /// A secret and the key that a fault about it points to.
 pub(super) type Found<'r> = (SecretString, Node<'r>);
 
-/// Reads a secret; `None` if none of the keys is there.
-pub(super) fn read<'r>(table: &Table<'r>, keys: &Keys) -> Result<Option<Found<'r>>, Reported> {
+/// What became of the keys.
+pub(super) enum Secret<'r> {
+    /// None of them is there.
+    Absent,
+    /// It stands elsewhere and cannot be had, which does not matter now: [`Secrets::Spared`](super::reader::Secrets).
+    Spared,
+    /// Here it is.
+    Found(Found<'r>),
+}
+
+/// Reads a secret.
+pub(super) fn read<'r>(table: &Table<'r>, keys: &Keys) -> Result<Secret<'r>, Reported> {
     // All three first: each is a known key, whichever is used.
     let value = table.take(keys.value);
     let file = table.take(keys.file);
@@ -30,46 +40,59 @@ pub(super) fn read<'r>(table: &Table<'r>, keys: &Keys) -> Result<Option<Found<'r
         return Err(Reported);
     }
     let found = if let Some(node) = value {
-        node.string("\"…\"").map(|text| (SecretString::from(text), node))
+        node.string("\"…\"").map(|text| Secret::Found((SecretString::from(text), node)))
     } else if let Some(node) = file {
-        from_file(&node).map(|secret| (secret, node))
+        elsewhere(from_file(&node), node)
     } else if let Some(node) = env {
-        from_env(&node).map(|secret| (secret, node))
+        elsewhere(from_env(&node), node)
     } else {
-        return Ok(None);
+        return Ok(Secret::Absent);
     };
-    found.map(Some).ok_or(Reported)
+    found.ok_or(Reported)
 }
 
-fn from_file(node: &Node<'_>) -> Option<SecretString> {
-    let name = node.string("\"secret.txt\"")?;
+/// Why a secret that stands elsewhere cannot be had: the message and the fix. `None` where a fault is left already.
+type Unavailable = Option<(String, String)>;
+
+fn elsewhere(secret: Result<SecretString, Unavailable>, node: Node<'_>) -> Option<Secret<'_>> {
+    match secret {
+        Ok(secret) => Some(Secret::Found((secret, node))),
+        Err(Some(_)) if node.reader().spares_secrets() => Some(Secret::Spared),
+        Err(why) => {
+            if let Some((message, fix)) = why {
+                node.fault(message, fix);
+            }
+            None
+        }
+    }
+}
+
+fn from_file(node: &Node<'_>) -> Result<SecretString, Unavailable> {
+    let name = node.string("\"secret.txt\"").ok_or(None)?;
     let path = node.reader().directory().join(name);
     let shown = path.display();
     match private_file::read(&path, Readers::Group) {
         // Editors end a file with a line break that is no part of the secret.
         Ok(text) => match text.trim_end_matches(['\r', '\n']) {
-            "" => node.fault(format!("{shown} is empty"), "write the secret into it"),
-            secret => return Some(SecretString::from(secret)),
+            "" => Err(Some((format!("{shown} is empty"), "write the secret into it".to_owned()))),
+            secret => Ok(SecretString::from(secret)),
         },
-        Err(error @ ReadError::Exposed { .. }) => {
-            node.fault(format!("{shown} {error}"), format!("chmod 600 {shown}"));
-        }
-        Err(error) => node.fault(
+        Err(error @ ReadError::Exposed { .. }) => Err(Some((format!("{shown} {error}"), format!("chmod 600 {shown}")))),
+        Err(error) => Err(Some((
             format!("{shown} {error}"),
-            "name a file with the secret as its only text; a relative path starts at the folder of this file",
-        ),
+            "name a file with the secret as its only text; a relative path starts at the folder of this file"
+                .to_owned(),
+        ))),
     }
-    None
 }
 
-fn from_env(node: &Node<'_>) -> Option<SecretString> {
-    let name = node.string("\"USHER_STORE_URL\"")?;
+fn from_env(node: &Node<'_>) -> Result<SecretString, Unavailable> {
+    let name = node.string("\"USHER_STORE_URL\"").ok_or(None)?;
     let value = node.reader().env(name).filter(|value| !value.is_empty());
-    if value.is_none() {
-        node.fault(
+    value.map(SecretString::from).ok_or_else(|| {
+        Some((
             format!("the environment variable {name} is not set"),
-            "set it for the service, or give the secret in a file",
-        );
-    }
-    value.map(SecretString::from)
+            "set it for the service, or give the secret in a file".to_owned(),
+        ))
+    })
 }

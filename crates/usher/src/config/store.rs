@@ -7,7 +7,7 @@ use url::Url;
 
 use super::file::NamedFile;
 use super::reader::{Node, Reader};
-use super::secret;
+use super::secret::{self, Secret};
 
 const KEYS: secret::Keys = secret::Keys { value: "url", file: "url_file", env: "url_env" };
 const KEY: &str = "store.url";
@@ -27,8 +27,11 @@ pub(super) fn read<'r>(node: Option<Node<'r>>, reader: &Reader<'_>) -> Option<St
     let table = section.table("[store]")?;
     let found = secret::read(&table, &KEYS);
     table.close();
-    let Some((url, node)) = found.ok()? else {
-        return default(reader);
+    let (url, node) = match found.ok()? {
+        Secret::Found(found) => found,
+        Secret::Absent => return default(reader),
+        // A URL that is given elsewhere is a server's, most likely; its password is what it is kept apart for.
+        Secret::Spared => return Some(Store { url: SecretString::default(), file: None }),
     };
     // The URL may hold a password: no fault quotes it.
     let text = url.expose_secret();

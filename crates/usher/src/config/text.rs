@@ -18,13 +18,22 @@ impl Text {
     /// The text for a language tag (`en`, `zh-CN`): that language, else another region of it, else
     /// English, else the first one given.
     pub fn get(&self, lang: &str) -> &str {
+        self.version(lang).map_or("", |(_, text)| text)
+    }
+
+    /// The tag of the language of [`get`](Self::get), where it is known to be another than `lang`.
+    pub fn other_language(&self, lang: &str) -> Option<&str> {
+        let (tag, _) = self.version(lang)?;
+        (!tag.is_empty() && !tag.eq_ignore_ascii_case(lang)).then_some(tag)
+    }
+
+    fn version(&self, lang: &str) -> Option<&(String, String)> {
         let primary = |tag: &str| tag.split('-').next().unwrap_or_default().to_ascii_lowercase();
         let find = |same: &dyn Fn(&str) -> bool| self.versions.iter().find(|(tag, _)| same(tag));
         find(&|tag| tag.eq_ignore_ascii_case(lang))
             .or_else(|| find(&|tag| primary(tag) == primary(lang)))
             .or_else(|| find(&|tag| primary(tag) == "en"))
             .or_else(|| self.versions.first())
-            .map_or("", |(_, text)| text)
     }
 }
 
@@ -105,5 +114,8 @@ mod tests {
         assert_eq!(both.get("en-GB"), "Weather");
         assert_eq!(both.get("fr"), "Weather");
         assert_eq!(text(&[("zh-CN", "天气"), ("de", "Wetter")]).get("fr"), "天气");
+        assert_eq!(both.other_language("fr"), Some("en"));
+        assert_eq!(both.other_language("ZH-cn"), None);
+        assert_eq!(Text::from("Weather").other_language("zh-CN"), None, "nobody said which");
     }
 }

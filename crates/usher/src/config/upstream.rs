@@ -1,11 +1,13 @@
 //! `[[upstream]]`: an MCP server behind the gateway.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use secrecy::SecretString;
 use url::Url;
 
 use super::need::{self, Need};
-use super::provider::Providers;
+use super::provider::{Provider, Providers};
 use super::reader::{Node, Table};
 use super::text::{self, Text};
 use super::{duration, name, target};
@@ -42,6 +44,12 @@ impl Upstream {
     /// Where credentials go that are sent to this server: its name, and the origin of its URL.
     pub fn destination(&self) -> usher_store::Destination {
         usher_store::Destination { upstream: self.name.clone(), target: self.url.origin().ascii_serialization() }
+    }
+
+    /// Whether each header that it needs of `provider` can be made of `secrets`.
+    pub fn takes(&self, provider: &Provider, secrets: &BTreeMap<String, SecretString>) -> bool {
+        let needs = self.needs.iter().filter(|need| need.provider == provider.name);
+        needs.flat_map(|need| &need.headers).all(|(_, template)| provider.header(template, secrets).is_ok())
     }
 }
 

@@ -6,7 +6,7 @@ use http::StatusCode;
 use secrecy::SecretString;
 
 use crate::{
-    config::{Check, TemplateError},
+    config::{Check, Provider},
     egress::Egress,
 };
 
@@ -33,15 +33,18 @@ pub enum CheckError {
     Unsendable,
 }
 
-/// Sends the check request. Its answer's status is all that counts; the body is not read, a redirect not followed.
-pub async fn check(egress: &Egress, check: &Check, secrets: &BTreeMap<String, SecretString>) -> Result<(), CheckError> {
+/// Sends the check request of `provider`. Its answer's status is all that counts; the body is not read, a redirect not
+/// followed.
+pub async fn check(
+    egress: &Egress,
+    provider: &Provider,
+    check: &Check,
+    secrets: &BTreeMap<String, SecretString>,
+) -> Result<(), CheckError> {
     let mut request = egress.operator().get(check.get.clone());
     for (name, template) in &check.headers {
-        match template.header_value(secrets) {
-            Ok(value) => request = request.header(name, value),
-            // A header whose optional field was left empty is left out.
-            Err(TemplateError::MissingField(_)) => {}
-            Err(_) => return Err(CheckError::Unsendable),
+        if let Some(value) = provider.header(template, secrets).map_err(|_| CheckError::Unsendable)? {
+            request = request.header(name, value);
         }
     }
     let answer = tokio::time::timeout(CHECK_DEADLINE, request.send()).await;

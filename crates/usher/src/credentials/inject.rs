@@ -3,7 +3,7 @@
 use http::{HeaderMap, HeaderName, HeaderValue};
 use usher_store::Credential;
 
-use crate::config::Need;
+use crate::config::{Need, Provider};
 
 /// A stored secret does not fit the configuration any more: a field is missing, or cannot stand in a header.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,18 +40,24 @@ impl std::fmt::Debug for Injection {
 }
 
 impl Injection {
-    /// Adds the headers of one need.
-    pub fn add(&mut self, need: &Need, credential: &Credential) -> Result<(), InjectError> {
-        for (name, template) in &need.headers {
-            let value = template.header_value(&credential.secrets).map_err(|error| InjectError {
+    /// Adds the headers of one need of `provider`. One that uses an optional field which was left empty is left out. After
+    /// an error nothing is added.
+    pub fn add(&mut self, need: &Need, provider: &Provider, credential: &Credential) -> Result<(), InjectError> {
+        let before = self.headers.len();
+        let added = need.headers.iter().try_for_each(|(name, template)| {
+            let value = provider.header(template, &credential.secrets).map_err(|error| InjectError {
                 provider: need.provider.clone(),
                 header: name.as_str().to_owned(),
                 reason: error.to_string(),
             })?;
-            self.headers.push((name.clone(), value));
+            self.headers.extend(value.map(|value| (name.clone(), value)));
+            Ok(())
+        });
+        match added {
+            Ok(()) => self.used.push(Used { provider: need.provider.clone(), version: credential.version }),
+            Err(_) => self.headers.truncate(before),
         }
-        self.used.push(Used { provider: need.provider.clone(), version: credential.version });
-        Ok(())
+        added
     }
 
     /// Puts the headers into a request, in place of any of the same name.

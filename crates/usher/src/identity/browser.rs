@@ -5,11 +5,10 @@
 
 use aws_lc_rs::hmac;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use elicit::{Random, UserId};
+use elicit::UserId;
 use http::{HeaderMap, HeaderValue, header};
 use secrecy::{ExposeSecret as _, SecretString};
 use usher_store::{InteractionId, StoreError};
-use zeroize::Zeroizing;
 
 use crate::{app::App, config::PublicUrl};
 
@@ -137,6 +136,8 @@ pub enum Form<'a> {
     Connect(&'a InteractionId),
     /// Disconnecting a provider.
     Disconnect(&'a str),
+    /// Entering a provider's credential again.
+    Reconnect(&'a str),
     /// Signing out.
     SignOut,
 }
@@ -146,6 +147,7 @@ impl Form<'_> {
         match self {
             Self::Connect(_) => "connect",
             Self::Disconnect(_) => "disconnect",
+            Self::Reconnect(_) => "reconnect",
             Self::SignOut => "sign-out",
         }
     }
@@ -153,7 +155,7 @@ impl Form<'_> {
     fn subject(&self) -> &str {
         match self {
             Self::Connect(id) => id.as_str(),
-            Self::Disconnect(provider) => provider,
+            Self::Disconnect(provider) | Self::Reconnect(provider) => provider,
             Self::SignOut => "",
         }
     }
@@ -207,13 +209,6 @@ pub async fn signed_in(app: &App, headers: &HeaderMap) -> Result<Option<SignedIn
     let token = SecretString::from(token);
     let session = app.store.browser_session(&token, app.clock.now()).await?;
     Ok(session.map(|session| SignedIn::new(session.user, token)))
-}
-
-/// A new token for a session or a sign-in link: 256 random bits, base64url.
-pub fn new_token(random: &dyn Random) -> SecretString {
-    let mut bytes = Zeroizing::new([0_u8; 32]);
-    random.fill(&mut *bytes);
-    SecretString::from(URL_SAFE_NO_PAD.encode(*bytes))
 }
 
 /// The name of this machine, for a person to compare.

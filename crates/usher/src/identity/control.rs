@@ -13,7 +13,7 @@ use subtle::ConstantTimeEq;
 use toml::de::DeTable;
 use zeroize::Zeroizing;
 
-use super::tokens::{digest_of, generate};
+use super::tokens::{digest_of, new_token};
 use crate::config::PublicUrl;
 use crate::config::private_file::{self, ReadError, Readers};
 
@@ -69,7 +69,7 @@ impl ControlToken {
     /// Makes the token of this run and writes the file, in the place of an earlier one. For the start of the
     /// service, once it listens: from then on a command may come.
     pub fn issue(path: &Path, url: &PublicUrl, random: &dyn Random) -> Result<Self, ControlError> {
-        let token = generate(random);
+        let token = new_token(random);
         let text = Zeroizing::new(format!(
             "# Written by the running service for usher login. Keep this file to yourself.\n\
              url = \"{}\"\ntoken = \"{}\"\n",

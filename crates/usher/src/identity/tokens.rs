@@ -81,7 +81,7 @@ impl Tokens {
         let text = format!(
             "# Bearer tokens of MCP clients, one line each: name = \"token\". Keep this file to yourself (mode 0600).\n\
              {FIRST_CLIENT} = \"{}\"\n",
-            generate(random).expose_secret(),
+            new_token(random).expose_secret(),
         );
         match private_file::create(path, &Zeroizing::new(text)) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -185,8 +185,8 @@ pub fn local_user() -> UserId {
     }
 }
 
-/// A new token: 256 random bits in base64url.
-pub(super) fn generate(random: &dyn Random) -> SecretString {
+/// A new token for a client, a browser session, a sign-in link or a command: 256 random bits in base64url.
+pub(crate) fn new_token(random: &dyn Random) -> SecretString {
     let mut bytes = Zeroizing::new([0_u8; 32]);
     random.fill(&mut *bytes);
     SecretString::from(URL_SAFE_NO_PAD.encode(*bytes))

@@ -54,6 +54,8 @@ async fn listen(app: Arc<App>, mut events: Receiver<Event>) {
                 app.broker.credentials.forget_all();
                 app.relay.forget_sessions();
                 app.broker.waiting.wake_all();
+                let app = Arc::clone(&app);
+                tokio::spawn(async move { relay::catch_up(&app).await });
             }
         }
     }

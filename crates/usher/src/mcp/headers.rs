@@ -21,9 +21,13 @@ pub const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 #[error("Header mismatch: {0}")]
 pub struct Mismatch(String);
 
-/// Checks the headers that mirror the body (streamable HTTP 2026-07-28, "Server Validation").
-pub fn check_mirrored(headers: &HeaderMap, version: &str, method: &str, subject: Option<&str>) -> Result<(), Mismatch> {
-    require(headers, &PROTOCOL_VERSION, "MCP-Protocol-Version", version)?;
+/// Checks that the version header says what the body says (streamable HTTP 2026-07-28, "Protocol Version Header").
+pub fn check_version(headers: &HeaderMap, version: &str) -> Result<(), Mismatch> {
+    require(headers, &PROTOCOL_VERSION, "MCP-Protocol-Version", version)
+}
+
+/// Checks the other headers that mirror the body (streamable HTTP 2026-07-28, "Server Validation").
+pub fn check_mirrored(headers: &HeaderMap, method: &str, subject: Option<&str>) -> Result<(), Mismatch> {
     require(headers, &METHOD, "Mcp-Method", method)?;
     if let Some(subject) = subject {
         require(headers, &NAME, "Mcp-Name", subject)?;
@@ -107,11 +111,15 @@ mod tests {
         pairs.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap())).collect()
     }
 
+    fn check(headers: &HeaderMap, subject: &str) -> Result<(), Mismatch> {
+        check_version(headers, "2026-07-28").and_then(|()| check_mirrored(headers, "tools/call", Some(subject)))
+    }
+
     #[test]
     fn headers_that_say_what_the_body_says_pass() {
         for (name, body) in [("get_weather", "get_weather"), ("=?base64?SGVsbG8sIOS4lueVjA==?=", "Hello, 世界"), ("=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=", "=?base64?literal?=")] {
             let headers = headers(&[("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", name)]);
-            assert_eq!(check_mirrored(&headers, "2026-07-28", "tools/call", Some(body)), Ok(()), "{name}");
+            assert_eq!(check(&headers, body), Ok(()), "{name}");
         }
     }
 
@@ -121,16 +129,16 @@ mod tests {
         for index in 0..3 {
             let mut missing = good.to_vec();
             missing.remove(index);
-            assert!(check_mirrored(&headers(&missing), "2026-07-28", "tools/call", Some("a")).is_err());
+            assert!(check(&headers(&missing), "a").is_err());
             let mut different = good;
             different[index].1 = "other";
-            assert!(check_mirrored(&headers(&different), "2026-07-28", "tools/call", Some("a")).is_err());
+            assert!(check(&headers(&different), "a").is_err());
             let mut doubled = headers(&good);
             doubled.append(HeaderName::from_static(good[index].0), HeaderValue::from_str(good[index].1).unwrap());
-            assert!(check_mirrored(&doubled, "2026-07-28", "tools/call", Some("a")).is_err());
+            assert!(check(&doubled, "a").is_err());
         }
         let broken = headers(&[("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "=?base64?!?=")]);
-        assert!(check_mirrored(&broken, "2026-07-28", "tools/call", Some("a")).is_err());
+        assert!(check(&broken, "a").is_err());
     }
 
     /// R-ID-04: the client's token and cookies never go upstream, nor does a header that could pass for an injected credential.

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::envelope::{present, text_of};
+use crate::claim;
 
 /// What the gateway reads of a request's `params`. A member that stands twice is an error.
 #[derive(Debug, Default, Deserialize)]
@@ -54,9 +55,7 @@ impl<'a> Params<'a> {
 
 /// What a modern request says of itself in `_meta`.
 #[derive(Debug)]
-pub struct ModernMeta<'a> {
-    /// `io.modelcontextprotocol/protocolVersion`, as written.
-    pub version: Cow<'a, str>,
+pub struct ModernMeta {
     /// What the client can do, for this request alone.
     pub capabilities: ClientCapabilities,
     /// `clientInfo.name`: a claim, never a fact.
@@ -82,25 +81,29 @@ fn meta_wire(meta: Option<&RawValue>) -> Result<MetaWire<'_>, ParamsError> {
     }
 }
 
-/// Whether a request carries the modern era's mark, whatever its value.
-pub fn is_modern(params: Option<&RawValue>) -> bool {
-    Params::parse(params).and_then(|params| meta_wire(params.meta)).is_ok_and(|meta| meta.version.is_some())
+/// Whether a request carries the modern era's mark, whatever its value. What cannot be read is an error in both eras: a
+/// reader less strict than we are could see the mark where we do not.
+pub fn is_modern(params: Option<&RawValue>) -> Result<bool, ParamsError> {
+    let meta = Params::parse(params)?.meta.filter(|meta| meta.get() != "null");
+    Ok(meta_wire(meta)?.version.is_some())
 }
 
-impl<'a> ModernMeta<'a> {
+/// The version that a modern request names; it is looked at before anything that a later version may have changed.
+pub fn modern_version(meta: Option<&RawValue>) -> Result<Cow<'_, str>, ParamsError> {
+    let lacks = || ParamsError("`_meta` lacks `io.modelcontextprotocol/protocolVersion`".to_owned());
+    meta_wire(meta)?.version.and_then(text_of).ok_or_else(lacks)
+}
+
+impl ModernMeta {
     /// Reads the required members (R-CAP-05: a request without them is malformed).
-    pub fn parse(meta: Option<&'a RawValue>) -> Result<Self, ParamsError> {
+    pub fn parse(meta: Option<&RawValue>) -> Result<Self, ParamsError> {
         let wire = meta_wire(meta)?;
-        let version = wire
-            .version
-            .and_then(text_of)
-            .ok_or_else(|| ParamsError("`_meta` lacks `io.modelcontextprotocol/protocolVersion`".to_owned()))?;
         let raw = wire
             .capabilities
             .ok_or_else(|| ParamsError("`_meta` lacks `io.modelcontextprotocol/clientCapabilities`".to_owned()))?;
         let capabilities = ClientCapabilities::parse(raw.get())
             .map_err(|_| ParamsError("`io.modelcontextprotocol/clientCapabilities` must be an object".to_owned()))?;
-        Ok(Self { version, capabilities, client_claim: client_claim(wire.client_info) })
+        Ok(Self { capabilities, client_claim: client_claim(wire.client_info) })
     }
 }
 
@@ -151,9 +154,6 @@ pub fn negotiated_revision(result: &RawValue) -> Option<Revision> {
     Revision::parse(&text_of(wire.version?)?)
 }
 
-/// Longest name that a client may claim, in characters; the rest is cut.
-const CLAIM_LENGTH: usize = 80;
-
 fn client_claim(info: Option<&RawValue>) -> Option<String> {
     #[derive(Deserialize)]
     struct Wire {
@@ -161,10 +161,7 @@ fn client_claim(info: Option<&RawValue>) -> Option<String> {
         title: Option<String>,
     }
     let wire: Wire = serde_json::from_str(info?.get()).ok()?;
-    let claimed = wire.title.or(wire.name)?;
-    let clean: String = claimed.chars().filter(|character| !character.is_control()).take(CLAIM_LENGTH).collect();
-    let clean = clean.trim();
-    (!clean.is_empty()).then(|| clean.to_owned())
+    claim::clean(&wire.title.or(wire.name)?)
 }
 
 /// The parser's reason without a position, which would speak of a part that the reader cannot find.
@@ -196,7 +193,7 @@ mod tests {
             (r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":true}"#, "object"),
         ] {
             let meta = raw(meta);
-            let error = ModernMeta::parse(Some(&meta)).unwrap_err();
+            let error = modern_version(Some(&meta)).map(drop).and_then(|()| ModernMeta::parse(Some(&meta)).map(drop)).unwrap_err();
             assert!(error.0.contains(lacks), "{error}");
         }
     }
@@ -207,7 +204,7 @@ mod tests {
         let name = format!("a\\u0007{}", "x".repeat(200));
         let params = raw(&format!(r#"{{"capabilities":{{}},"clientInfo":{{"name":"{name}"}}}}"#));
         let claim = InitializeParams::parse(Some(&params)).unwrap().client_claim.unwrap();
-        assert_eq!(claim, format!("a{}", "x".repeat(79)));
+        assert_eq!(claim, format!("a{}…", "x".repeat(79)));
     }
 
     #[test]

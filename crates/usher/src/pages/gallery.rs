@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     broker::{Fault, Purpose, Visit},
-    config::Config,
+    config::{Check, Config, ProviderKind},
     credentials::check::CheckError,
 };
 
@@ -51,6 +51,12 @@ kind = "secret"
 title = "Tracker"
 [[provider.field]]
 name = "token"
+
+[[provider]]
+name = "english"
+kind = "secret"
+about = { en = "Only in English." }
+field = [{ name = "token" }]
 
 [[upstream]]
 name = "weather-server"
@@ -117,12 +123,36 @@ pub(crate) fn visit(purpose: Purpose) -> Visit {
         provider: config.provider("weather").unwrap().clone(),
         upstream: config.upstream("weather-server").unwrap().clone(),
         purpose,
+        approvals: Vec::new(),
+        titles: BTreeMap::new(),
+    }
+}
+
+/// The same, where another client has it sent there, and to a second server of old.
+pub(crate) fn shared(purpose: Purpose) -> Visit {
+    let visit = visit(purpose);
+    let approval =
+        |client: &str, destination: Destination| Approval { client: ClientId::new(client).unwrap(), destination };
+    let old = Destination { upstream: "archive".into(), target: "https://archive.example".into() };
+    let title = visit.upstream.title.clone();
+    Visit {
+        approvals: vec![
+            approval("claude-desktop", visit.interaction.destination.clone()),
+            approval("editor", visit.interaction.destination.clone()),
+            approval("editor", old),
+        ],
+        titles: [("weather-server".to_owned(), title)].into(),
+        ..visit
     }
 }
 
 fn connect(language: Language, purpose: Purpose, attempt: &Attempt) -> String {
+    render(language, &visit(purpose), attempt)
+}
+
+fn render(language: Language, visit: &Visit, attempt: &Attempt) -> String {
     let page = page(language, "/connect/AAA");
-    ConnectPage::new(page, "form-token".into(), &visit(purpose), attempt, now()).render().unwrap()
+    ConnectPage::new(page, "form-token".into(), visit, attempt, now()).render().unwrap()
 }
 
 /// A try that went wrong in every field.
@@ -131,7 +161,7 @@ pub(crate) fn wrong() -> Attempt {
     Attempt {
         typed: typed.iter().map(|(name, value)| ((*name).to_owned(), SecretString::from(*value))).collect(),
         faults: vec![Fault::Missing("api_key".into()), Fault::TooLong("team".into())],
-        check: None,
+        ..Attempt::default()
     }
 }
 
@@ -150,12 +180,18 @@ fn gallery(language: Language) -> Vec<(&'static str, String)> {
         ("connect-refused", connect(language, Purpose::Connect, &refused())),
         ("connect-replace", connect(language, Purpose::Replace, &none)),
         ("allow-client", connect(language, Purpose::AllowClient, &none)),
-        ("allow-destination", connect(language, Purpose::AllowDestination, &none)),
+        ("connect-restore", connect(language, Purpose::Restore, &none)),
+        ("connect-shared", render(language, &shared(Purpose::Replace), &none)),
+        ("allow-address", connect(language, Purpose::AllowAddress, &none)),
+        ("allow-server", connect(language, Purpose::AllowServer, &none)),
+        ("allow-both", render(language, &shared(Purpose::AllowBoth), &none)),
+        ("continue", connect(language, Purpose::Continue, &none)),
         ("allow-refused", connect(language, Purpose::AllowClient, &refused())),
     ];
     pages.extend(super::connect::ended::tests::pages(language));
     pages.extend(super::portal::connections::tests::pages(language));
     pages.push(("disconnect", super::portal::disconnect::tests::page(language)));
+    pages.push(("disconnect-unreadable", super::portal::disconnect::tests::unreadable(language)));
     pages.extend(super::login::tests::pages(language));
     pages
 }
@@ -201,7 +237,7 @@ fn every_page_has_a_title_of_its_own() {
         let mut seen: BTreeMap<String, &str> = BTreeMap::new();
         for (name, title) in titles {
             // The page after a refused answer is the same page; that it has a fault is said first.
-            let same = ["connect-refused", "connect-wrong", "allow-refused"].contains(&name);
+            let same = ["connect-refused", "connect-wrong", "connect-shared", "allow-refused"].contains(&name);
             if let Some(other) = seen.insert(title, name) {
                 assert!(same, "{name} is titled as {other}");
             }
@@ -218,15 +254,18 @@ fn the_question_names_who_asks_and_where_the_key_goes() {
         "<p class=\"lead\"><strong><bdi>claude-desktop</bdi></strong> wants to use <strong><bdi>Weather server</bdi>\
          </strong> for you. It needs your <bdi>Weather API key</bdi>.</p>"
     ));
+    assert!(html.contains(
+        "<dt>Asked by</dt><dd>claude-desktop <span class=\"note\">verified by its token on this \
+         machine</span></dd>"
+    ));
     assert!(
-        html.contains("<dt>Asked by</dt><dd>claude-desktop <span class=\"note\">a token of this machine</span></dd>")
+        html.contains("<dt>Server</dt><dd><span>Weather server</span> <span class=\"note\">weather-server</span></dd>")
     );
-    assert!(html.contains("<dt>Server</dt><dd>Weather server <span class=\"note\">weather-server</span></dd>"));
     assert!(
         html.contains("<dt>Sent to</dt><dd>https://weather-mcp.example <span class=\"note\">only there</span></dd>")
     );
     let claim = html.split("<aside class=\"claim\"").nth(1).unwrap().split("</aside>").next().unwrap();
-    assert!(claim.contains("not verified") && claim.contains("“Claude Desktop”"));
+    assert!(claim.contains("not verified") && claim.contains("<p class=\"claimed\"><bdi>Claude Desktop</bdi></p>"));
     assert_eq!(html.matches("Claude Desktop").count(), 1, "the claim stands nowhere else");
     assert!(html.contains("<button class=\"main\" name=\"action\" value=\"connect\">Connect</button>"));
     assert!(html.contains("<button name=\"action\" value=\"decline\">Decline</button>"));
@@ -255,6 +294,80 @@ fn what_is_stored_can_be_allowed_without_typing() {
     assert!(html.contains("<button class=\"main\" name=\"action\" value=\"allow\">Allow</button>"));
     assert_eq!(html.matches("class=\"main\"").count(), 1, "one main action");
     assert!(html.contains("<details>") && html.contains("name=\"api_key\""));
-    let moved = connect(Language::English, Purpose::AllowDestination, &Attempt::default());
-    assert!(moved.contains("<strong><bdi>https://weather-mcp.example</bdi></strong>"));
+    for purpose in [Purpose::AllowAddress, Purpose::AllowServer, Purpose::AllowBoth] {
+        let html = connect(Language::English, purpose, &Attempt::default());
+        assert!(html.contains("<strong><bdi>https://weather-mcp.example</bdi></strong>"), "{purpose:?}");
+    }
+    let allowed = connect(Language::English, Purpose::Continue, &Attempt::default());
+    assert!(allowed.contains("<button class=\"main\" name=\"action\" value=\"allow\">Continue</button>"));
+}
+
+/// R-GW-04, R-OAUTH-03: "only there" is said only where it is so; the check's address and everybody else who uses the key
+/// are named.
+#[test]
+fn every_place_that_gets_the_key_is_named() {
+    let only = "<span class=\"note\">only there</span>";
+    for purpose in [Purpose::Replace, Purpose::AllowBoth] {
+        let html = render(Language::English, &shared(purpose), &Attempt::default());
+        assert!(!html.contains(only), "{purpose:?}");
+        let also = html.split("<dt>Also used by</dt>").nth(1).unwrap().split("</dd>").next().unwrap();
+        for line in [
+            "<li><bdi>editor</bdi>, with <bdi>Weather server</bdi> at <bdi>https://weather-mcp.example</bdi></li>",
+            "<li><bdi>editor</bdi>, with <bdi>archive</bdi> at <bdi>https://archive.example</bdi></li>",
+        ] {
+            assert!(also.contains(line), "{purpose:?}: {also}");
+        }
+        assert!(!also.contains("claude-desktop"), "the one who asks is named already");
+    }
+    let replace = render(Language::English, &shared(Purpose::Replace), &Attempt::default());
+    assert!(replace.contains("<dt>Refused by</dt><dd>one of archive and Weather server</dd>"));
+    assert!(replace.contains("what you enter replaces the old one there too"));
+
+    let mut checked = visit(Purpose::Connect);
+    checked.provider.kind = checking("https://api.weather.example/me");
+    let html = render(Language::English, &checked, &Attempt::default());
+    assert!(!html.contains(only));
+    assert!(html.contains("<dt>Checked at</dt><dd>https://api.weather.example <span"));
+    checked.provider.kind = checking("https://weather-mcp.example/me");
+    assert!(render(Language::English, &checked, &Attempt::default()).contains(only), "one place is one place");
+}
+
+/// The fields of the gallery's provider, with a check at `url`.
+fn checking(url: &str) -> ProviderKind {
+    let ProviderKind::Secret { fields, .. } = config().provider("weather").unwrap().kind.clone();
+    ProviderKind::Secret { fields, check: Some(Check { get: url.parse().unwrap(), headers: Vec::new() }) }
+}
+
+/// What the provider says of the only field stands beside it, and the summary leads there.
+#[test]
+fn a_refusal_of_the_only_field_stands_beside_it() {
+    let mut visit = visit(Purpose::Connect);
+    let ProviderKind::Secret { fields, .. } = &mut visit.provider.kind;
+    fields.truncate(1);
+    let html = render(Language::English, &visit, &refused());
+    assert!(html.contains("<li><a href=\"#field-api_key\">The provider refused this key (401)."));
+    assert!(html.contains("id=\"fault-api_key\">The provider refused this key (401)."));
+    assert!(html.contains("aria-invalid=\"true\""));
+}
+
+/// WCAG 2.2, 2.2.1, 3.1.2 and 4.1.2: more time by a button; each reveal button has a name of its own; text in another
+/// language says which.
+#[test]
+fn the_question_is_accessible() {
+    let html = connect(Language::English, Purpose::Connect, &Attempt::default());
+    assert!(html.contains("form=\"answer\" name=\"action\" value=\"extend\">Give me more time</button>"));
+    assert!(html.contains(" id=\"answer\""));
+    assert!(html.contains("aria-label=\"Show API key\""));
+    let mut foreign = visit(Purpose::Connect);
+    foreign.provider.about = config().provider("english").unwrap().about.clone();
+    let html = render(Language::Chinese, &foreign, &Attempt::default());
+    assert!(html.contains("<p class=\"about\"><span lang=\"en\">Only in English.</span></p>"), "{html}");
+}
+
+/// What could not be allowed any more says why the page is there again.
+#[test]
+fn an_answer_that_came_too_late_says_why() {
+    let outdated = Attempt { outdated: true, ..Attempt::default() };
+    let html = connect(Language::English, Purpose::Replace, &outdated);
+    assert!(html.contains("What was stored for Weather has changed in the meantime"));
 }

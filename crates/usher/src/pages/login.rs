@@ -7,7 +7,7 @@ use bytes::Bytes;
 use elicit::UserId;
 use http::{StatusCode, header};
 use secrecy::{ExposeSecret as _, SecretString};
-use usher_store::{AuditAction, AuditEntry, BROWSER_LIFETIME, Outcome, StoreError};
+use usher_store::{AuditAction, BROWSER_LIFETIME, StoreError};
 
 use super::{
     form::{FOREIGN, NO_FORM, Posted, from_our_page},
@@ -16,7 +16,10 @@ use super::{
 };
 use crate::{
     app::App,
-    identity::browser::{self, Cookie, Place, machine, account},
+    identity::{
+        browser::{self, Cookie, Place, account, machine},
+        tokens::new_token,
+    },
 };
 
 /// How long a sign-in link works.
@@ -32,7 +35,7 @@ pub async fn link(app: &App, user: &UserId) -> Result<String, StoreError> {
 
 /// The same, leading on to `place` once the person is signed in.
 pub async fn link_to(app: &App, user: &UserId, place: &Place) -> Result<String, StoreError> {
-    let token = browser::new_token(&*app.random);
+    let token = new_token(&*app.random);
     let now = app.clock.now();
     app.store.create_login_link(&token, user, now + LINK_LIVES, now).await?;
     let mut path = format!("/login?token={}", token.expose_secret());
@@ -72,8 +75,8 @@ fn is_this_you(page: Page, token: &str) -> Message {
         main: true,
     };
     Message::new(page, Tone::Plain, words.text("login.heading"))
-        .saying("login.lead", &[("machine", &machine()), ("account", &account())])
-        .saying("login.body", &[])
+        .saying("login.lead", &[("machine", machine().as_str()), ("account", account().as_str())])
+        .telling("login.body")
         .action(sign_in)
 }
 
@@ -104,14 +107,10 @@ pub(crate) async fn sign_in(visitor: Visitor, body: Result<Bytes, BytesRejection
 async fn begin_session(visitor: &Visitor, token: &SecretString) -> Result<Option<SecretString>, StoreError> {
     let app = &visitor.app;
     let now = app.clock.now();
-    let session = browser::new_token(&*app.random);
+    let session = new_token(&*app.random);
     let Some(_user) = app.store.use_login_link(token, &session, now + BROWSER_LIFETIME, now).await? else {
-        tracing::warn!("a sign-in link that does not work was used");
-        let entry = AuditEntry {
-            detail: Some("sign-in link"),
-            ..AuditEntry::new(AuditAction::BrowserRefused, Outcome::Refused)
-        };
-        app.store.audit(entry, now).await?;
+        // Anybody on this machine can send invented tokens: logged each time, audited only so often.
+        app.broker.turned_away(AuditAction::BrowserRefused, None, None).await;
         return Ok(None);
     };
     // The session that this browser had before ends: a new sign-in is a new session. The link is used up by now, so a
@@ -131,14 +130,18 @@ async fn begin_session(visitor: &Visitor, token: &SecretString) -> Result<Option
 fn need(page: Page) -> Message {
     let heading = page.words().text("login.need_heading");
     Message::new(page, Tone::Plain, heading)
-        .saying("login.need", &[("machine", &machine())])
+        .saying("login.need", &[("machine", machine().as_str())])
         .command(COMMAND)
-        .saying("login.need_next", &[])
+        .telling("login.where")
+        .telling("login.need_next")
 }
 
 fn used(page: Page) -> Message {
     let heading = page.words().text("login.used_heading");
-    Message::new(page, Tone::Warning, heading).saying("login.used", &[("machine", &machine())]).command(COMMAND)
+    Message::new(page, Tone::Warning, heading)
+        .saying("login.used", &[("machine", machine().as_str())])
+        .command(COMMAND)
+        .telling("login.where")
 }
 
 /// Whether the text can be a token of ours: 43 base64url characters.

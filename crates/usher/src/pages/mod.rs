@@ -27,6 +27,7 @@ pub fn router() -> Router<Arc<App>> {
         .route("/", get(portal::connections::show))
         .route("/connect/{interaction}", get(connect::show::show).post(connect::submit::submit))
         .route("/connections/{provider}/disconnect", get(portal::disconnect::ask).post(portal::disconnect::disconnect))
+        .route("/connections/{provider}/reconnect", post(portal::reconnect::reconnect))
         .route("/login", get(login::ask).post(login::sign_in))
         .route("/logout", post(logout::sign_out))
         .route("/assets/{name}", get(assets::get))

@@ -5,7 +5,7 @@ use askama::Template;
 use super::{
     assets,
     language::Language,
-    words::{Html, Words},
+    words::{Html, Said, Words},
 };
 
 /// The frame of a page: language, host, the way out.
@@ -106,6 +106,11 @@ impl Fact {
         Self { note: Some(note.into()), ..Self::new(label, value) }
     }
 
+    /// The operator's text, and a remark.
+    pub(crate) fn said(label: &'static str, value: Said<'_>, note: Option<&str>) -> Self {
+        Self { label, value: Html::said(value), note: note.map(str::to_owned) }
+    }
+
     /// A fact whose value has markup.
     pub(crate) fn rich(label: &'static str, value: Html) -> Self {
         Self { label, value, note: None }
@@ -156,7 +161,7 @@ pub(crate) struct Message {
     heading: String,
     body: Vec<Html>,
     command: Option<&'static str>,
-    after: Option<Html>,
+    after: Vec<Html>,
     facts: Vec<Fact>,
     actions: Vec<Action>,
 }
@@ -172,7 +177,7 @@ impl Message {
             heading,
             body: Vec::new(),
             command: None,
-            after: None,
+            after: Vec::new(),
             facts: Vec::new(),
             actions: Vec::new(),
         }
@@ -185,14 +190,19 @@ impl Message {
     }
 
     /// With a paragraph more.
-    pub(crate) fn saying(mut self, key: &'static str, values: &[(&str, &str)]) -> Self {
+    pub(crate) fn saying<'a, V: Copy + Into<Said<'a>>>(mut self, key: &'static str, values: &[(&str, V)]) -> Self {
         let paragraph = self.page.words.rich(key, values);
         if self.command.is_some() {
-            self.after = Some(paragraph);
+            self.after.push(paragraph);
         } else {
             self.body.push(paragraph);
         }
         self
+    }
+
+    /// The same for a sentence without values.
+    pub(crate) fn telling(self, key: &'static str) -> Self {
+        self.saying::<&str>(key, &[])
     }
 
     /// With a command to run in a terminal; what is said next stands after it.

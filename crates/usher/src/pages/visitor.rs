@@ -4,14 +4,16 @@ use std::{convert::Infallible, sync::Arc};
 
 use askama::Template;
 use axum::{
-    extract::FromRequestParts,
+    extract::{FromRequestParts, rejection::BytesRejection},
     response::{Html as HtmlBody, IntoResponse as _, Response},
 };
+use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use url::form_urlencoded;
 use usher_store::{AuditAction, AuditEntry, InteractionId, Outcome, StoreError};
 
 use super::{
+    form::{FOREIGN, NO_FORM, Posted, WRONG_TOKEN, from_our_page},
     headers,
     language::Language,
     page::{Message, Page, Tone},
@@ -78,6 +80,33 @@ impl Visitor {
         }
     }
 
+    /// A form of ours: where it comes from, who sends it, and that it was made for them, in this order. So what is refused
+    /// is audited for the person on whom it was tried (R-SEC-03), and a form of another site learns nothing, signed in or
+    /// not.
+    pub(crate) async fn posted(
+        &self,
+        form: Form<'_>,
+        back: &Place,
+        body: Result<Bytes, BytesRejection>,
+    ) -> Result<(SignedIn, Posted), Response> {
+        let ours = from_our_page(&self.headers, self.app.config.public_url.origin());
+        let person = match self.must_be_signed_in(back).await {
+            Ok(person) => person,
+            Err(_) if !ours => return Err(self.refuse(None, FOREIGN).await),
+            Err(response) => return Err(response),
+        };
+        if !ours {
+            return Err(self.refuse(Some(&person), FOREIGN).await);
+        }
+        let Some(mut posted) = Posted::read(&self.headers, body) else {
+            return Err(self.refuse(Some(&person), NO_FORM).await);
+        };
+        if !person.csrf_holds(form, &posted.take("csrf")) {
+            return Err(self.refuse(Some(&person), WRONG_TOKEN).await);
+        }
+        Ok((person, posted))
+    }
+
     /// The frame of a page at this request's path.
     pub(crate) fn page(&self, person: Option<&SignedIn>) -> Page {
         self.page_at(&self.path, person)
@@ -120,16 +149,16 @@ impl Visitor {
             }
         }
         let message = Message::new(self.page(person), Tone::Warning, self.words.text("refused.heading"))
-            .saying("refused.body", &[])
-            .saying("refused.next", &[]);
+            .telling("refused.body")
+            .telling("refused.next");
         self.show(StatusCode::FORBIDDEN, &message)
     }
 
     /// The page for an address that leads nowhere.
     pub(crate) fn missing(&self, person: Option<&SignedIn>) -> Response {
         let message = Message::new(self.page(person), Tone::Plain, self.words.text("missing.heading"))
-            .saying("missing.body", &[])
-            .saying("missing.next", &[])
+            .telling("missing.body")
+            .telling("missing.next")
             .go("/", "common.home");
         self.show(StatusCode::NOT_FOUND, &message)
     }
@@ -143,8 +172,8 @@ impl Visitor {
     /// The page that says to try again.
     pub(crate) fn unavailable(&self) -> Response {
         let message = Message::new(self.page(None), Tone::Warning, self.words.text("trouble.heading"))
-            .saying("trouble.body", &[])
-            .saying("trouble.next", &[])
+            .telling("trouble.body")
+            .telling("trouble.next")
             .go(&self.path, "trouble.again");
         self.show(StatusCode::SERVICE_UNAVAILABLE, &message)
     }

@@ -6,6 +6,7 @@ use askama::filters::HtmlSafe;
 use jiff::{Timestamp, tz::Offset};
 
 use super::language::Language;
+use crate::config::Text;
 
 type Sentences = BTreeMap<String, String>;
 
@@ -43,6 +44,72 @@ impl Html {
         escape(&mut html, text);
         Self(html)
     }
+
+    /// Text of the operator's, which may be in another language than the page.
+    pub(crate) fn said(said: Said<'_>) -> Self {
+        let mut html = String::new();
+        said.push(&mut html, "span");
+        Self(html)
+    }
+
+    /// A list, one line each.
+    pub(crate) fn list(items: impl IntoIterator<Item = Self>) -> Self {
+        let mut html = String::from("<ul class=\"lines\">");
+        for item in items {
+            html.push_str("<li>");
+            html.push_str(&item.0);
+            html.push_str("</li>");
+        }
+        html.push_str("</ul>");
+        Self(html)
+    }
+}
+
+/// A value that is put into a sentence, and its language where that is known to be another than the page's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Said<'a> {
+    text: &'a str,
+    language: Option<&'a str>,
+}
+
+impl<'a> From<&'a str> for Said<'a> {
+    fn from(text: &'a str) -> Self {
+        Self { text, language: None }
+    }
+}
+
+impl<'a> From<&'a String> for Said<'a> {
+    fn from(text: &'a String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl<'a> Said<'a> {
+    /// The operator's text for a page in `language`.
+    pub(crate) fn of(text: &'a Text, language: Language) -> Self {
+        Self { text: text.get(language.code()), language: text.other_language(language.code()) }
+    }
+
+    /// The text alone.
+    pub(crate) fn text(self) -> &'a str {
+        self.text
+    }
+
+    /// The text in `element`, with its language.
+    fn push(self, html: &mut String, element: &str) {
+        html.push('<');
+        html.push_str(element);
+        if let Some(language) = self.language {
+            html.push_str(" lang=\"");
+            escape(html, language);
+            html.push('"');
+        }
+        html.push('>');
+        escape(html, self.text);
+        html.push_str("</");
+        html.push_str(element);
+        html.push('>');
+    }
 }
 
 /// The sentences of one language.
@@ -77,7 +144,8 @@ impl Words {
         let mut sentence = String::new();
         for part in self.filled(key, values) {
             match part {
-                Part::Value(text) | Part::Literal(text) => sentence.push_str(text),
+                Part::Value(said) => sentence.push_str(said.text),
+                Part::Literal(text) => sentence.push_str(text),
                 Part::Mark(_) => {}
             }
         }
@@ -85,16 +153,12 @@ impl Words {
     }
 
     /// A sentence whose only markup is `<strong>`, with values put in for `{name}`. Everything else is escaped.
-    pub(crate) fn rich(self, key: &'static str, values: &[(&str, &str)]) -> Html {
+    pub(crate) fn rich<'a, V: Copy + Into<Said<'a>>>(self, key: &'static str, values: &[(&str, V)]) -> Html {
         let mut html = String::new();
         for part in self.filled(key, values) {
             match part {
-                Part::Value(value) => {
-                    // A value keeps its own direction of writing and cannot turn the rest of the sentence around.
-                    html.push_str("<bdi>");
-                    escape(&mut html, value);
-                    html.push_str("</bdi>");
-                }
+                // A value keeps its own direction of writing and cannot turn the rest of the sentence around.
+                Part::Value(said) => said.push(&mut html, "bdi"),
                 Part::Literal(text) => escape(&mut html, text),
                 Part::Mark(mark) => html.push_str(mark),
             }
@@ -117,10 +181,10 @@ impl Words {
 
     /// The parts of a sentence with the values in place. Chinese has a space beside a Latin word, none beside a Chinese
     /// one; the sentences are written with the space, and lose it here beside a Chinese value.
-    fn filled<'a>(self, key: &'static str, values: &[(&str, &'a str)]) -> Vec<Part<'a>> {
+    fn filled<'a, V: Copy + Into<Said<'a>>>(self, key: &'static str, values: &[(&str, V)]) -> Vec<Part<'a>> {
         let mut filled: Vec<Part<'a>> = parts(self.text(key))
             .map(|part| match part {
-                Part::Value(name) => Part::Value(value(values, name)),
+                Part::Value(name) => Part::Value(value(values, name.text)),
                 Part::Literal(text) => Part::Literal(text),
                 Part::Mark(mark) => Part::Mark(mark),
             })
@@ -128,12 +192,12 @@ impl Words {
         if self.language == Language::Chinese {
             for at in 0..filled.len() {
                 let Part::Value(value) = filled[at] else { continue };
-                if value.starts_with(han)
+                if value.text.starts_with(han)
                     && let Some(Part::Literal(before)) = filled[..at].iter_mut().rfind(|part| part.is_text())
                 {
                     *before = before.strip_suffix(' ').unwrap_or(before);
                 }
-                if value.ends_with(han)
+                if value.text.ends_with(han)
                     && let Some(Part::Literal(after)) = filled[at + 1..].iter_mut().find(|part| part.is_text())
                 {
                     *after = after.strip_prefix(' ').unwrap_or(after);
@@ -210,7 +274,7 @@ impl Words {
 #[derive(Clone, Copy)]
 enum Part<'a> {
     Literal(&'a str),
-    Value(&'a str),
+    Value(Said<'a>),
     Mark(&'a str),
 }
 
@@ -240,7 +304,7 @@ fn parts(sentence: &str) -> impl Iterator<Item = Part<'_>> {
         }
         if let Some((name, after)) = rest.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
             rest = after;
-            return Some(Part::Value(name));
+            return Some(Part::Value(name.into()));
         }
         // At least one character, so that a lone `<` or `{` is text.
         let first = rest.chars().next().map_or(0, char::len_utf8);
@@ -251,8 +315,8 @@ fn parts(sentence: &str) -> impl Iterator<Item = Part<'_>> {
     })
 }
 
-fn value<'a>(values: &[(&str, &'a str)], name: &str) -> &'a str {
-    values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value)
+fn value<'a, V: Copy + Into<Said<'a>>>(values: &[(&str, V)], name: &str) -> Said<'a> {
+    values.iter().find(|(known, _)| *known == name).map_or("".into(), |(_, value)| (*value).into())
 }
 
 fn escape(html: &mut String, text: &str) {
@@ -268,31 +332,6 @@ fn escape(html: &mut String, text: &str) {
     }
 }
 
-/// How many characters of a name that somebody claims are shown.
-const LONGEST_CLAIM: usize = 80;
-
-/// A name as its bearer claims it, made harmless to look at: no control characters, none of the invisible or
-/// direction-changing ones, one line, not long. `None` where nothing is left.
-pub(crate) fn claim(text: &str) -> Option<String> {
-    let visible =
-        text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !c.is_control() && !invisible(*c));
-    let spaced = visible.collect::<String>();
-    let one_line = spaced.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    let mut short = one_line.chars().take(LONGEST_CLAIM).collect::<String>();
-    if short.len() < one_line.len() {
-        short.push('…');
-    }
-    (!short.is_empty()).then_some(short)
-}
-
-/// Characters that show nothing, or change how their neighbours are shown (Unicode category Cf, and fillers).
-fn invisible(character: char) -> bool {
-    matches!(character,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -305,7 +344,7 @@ mod tests {
     fn shape(sentence: &str) -> BTreeSet<String> {
         parts(sentence)
             .filter_map(|part| match part {
-                Part::Value(name) => Some(format!("{{{name}}}")),
+                Part::Value(name) => Some(format!("{{{}}}", name.text)),
                 Part::Mark(mark) => Some(mark.to_owned()),
                 Part::Literal(_) => None,
             })
@@ -345,11 +384,16 @@ mod tests {
         );
     }
 
+    /// WCAG 2.2, 3.1.2: what the operator wrote in another language than the page's says so.
     #[test]
-    fn a_claim_is_one_short_line_of_visible_characters() {
-        assert_eq!(claim("Claude\u{202e}\u{200b}\n\t Desktop\u{0}").as_deref(), Some("Claude Desktop"));
-        assert_eq!(claim(" \u{2066}\u{feff}\n"), None);
-        assert_eq!(claim(&"字".repeat(200)).unwrap().chars().count(), LONGEST_CLAIM + 1);
+    fn a_value_in_another_language_says_so() {
+        let said = Said { text: "<天气>", language: Some("zh-CN") };
+        assert_eq!(
+            EN.rich("portal.closes", &[("when", said)]).to_string(),
+            "closes <bdi lang=\"zh-CN\">&lt;天气&gt;</bdi>"
+        );
+        assert_eq!(Html::said(said).to_string(), "<span lang=\"zh-CN\">&lt;天气&gt;</span>");
+        assert_eq!(Said::of(&Text::plain("Weather"), Language::Chinese).language, None);
     }
 
     #[test]

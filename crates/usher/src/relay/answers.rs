@@ -1,41 +1,75 @@
 //! Our own questions to legacy clients, and who waits for their answers. A question is known by session and id: an answer
 //! from another session is no answer.
+//!
+//! A session is asked about an interaction once at a time: calls that come meanwhile join, and learn what was said.
+
+mod id;
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use elicit::{Answer, Random};
+use elicit::{Action, Answer, Random};
 use serde_json::value::RawValue;
-use tokio::sync::oneshot;
-use tokio_util::sync::CancellationToken;
+use tokio::sync::{oneshot, watch};
 use usher_store::{InteractionId, SessionKey};
 
+use self::id::Ids;
 use crate::mcp::envelope::text_of;
 
 /// What a client said to a question of ours.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Said {
-    /// Accept, decline or cancel.
-    Answer(Answer),
-    /// An error, or something that is no answer: the person was not asked.
-    NotAsked,
+    /// The person agreed to open the page.
+    Accepted,
+    /// The person refused.
+    Declined,
+    /// The person dismissed it; or the client answered with an error, or with what is no answer: nobody was asked.
+    Dismissed,
 }
 
-type Questions = HashMap<(SessionKey, String), oneshot::Sender<Said>>;
-type Calls = HashMap<(SessionKey, String), CancellationToken>;
-type Asking = HashSet<(SessionKey, InteractionId)>;
+impl Said {
+    fn of(outcome: Result<&RawValue, &RawValue>) -> Self {
+        match outcome.ok().and_then(|result| Answer::parse(result.get()).ok()).map(|answer| answer.action) {
+            Some(Action::Accept) => Self::Accepted,
+            Some(Action::Decline) => Self::Declined,
+            Some(Action::Cancel) | None => Self::Dismissed,
+        }
+    }
+}
 
-/// Questions under way, and the held calls that a client may cancel.
+/// What became of a client's response.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Delivered {
+    /// It was for us, and is dealt with.
+    Taken,
+    /// It answers a question about this interaction that no call here waits for: another replica asked it, or the call is
+    /// over.
+    Elsewhere(InteractionId, Said),
+    /// It answers no question of ours.
+    NotOurs,
+}
+
+/// Where the answer to a question goes; nowhere any more once it is there.
+type Questions = HashMap<(SessionKey, String), Option<oneshot::Sender<Said>>>;
+/// What is being asked, and what was said so far.
+type Asking = HashMap<(SessionKey, InteractionId), watch::Receiver<Option<Said>>>;
+
+/// Questions under way.
 #[derive(Debug)]
 pub(super) struct Answers {
-    /// How the ids of our questions begin: the same on every replica, and not on another Usher behind this one.
-    prefix: String,
+    ids: Ids,
     questions: Arc<Mutex<Questions>>,
     asking: Arc<Mutex<Asking>>,
-    calls: Arc<Mutex<Calls>>,
+}
+
+/// How a call takes part in a question.
+pub(super) enum Part {
+    /// It asks.
+    Asks(Question),
+    /// Another call of the session asks already.
+    Joins(Joined),
 }
 
 /// A question under way; leaves the list when dropped.
@@ -47,102 +81,127 @@ pub(super) struct Question {
     questions: Arc<Mutex<Questions>>,
     asking: Arc<Mutex<Asking>>,
     answer: Option<oneshot::Receiver<Said>>,
+    told: watch::Sender<Option<Said>>,
 }
 
-/// A held call; leaves the list when dropped.
-pub(super) struct HeldCall {
-    /// Cancelled when the client cancels the call.
-    pub(super) cancelled: CancellationToken,
-    key: (SessionKey, String),
-    calls: Arc<Mutex<Calls>>,
+/// A question that another call of the session asks.
+pub(super) struct Joined {
+    told: Option<watch::Receiver<Option<Said>>>,
+}
+
+/// What a part in a question brings.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// The client's answer.
+    Said(Said),
+    /// The call that asked is over, and had no answer.
+    Left,
 }
 
 impl Answers {
     /// None yet. `instance` names the store.
     pub(super) fn new(instance: &str) -> Self {
-        Self {
-            prefix: format!("usher-{instance}-"),
-            questions: Arc::default(),
-            asking: Arc::default(),
-            calls: Arc::default(),
-        }
+        Self { ids: Ids::new(instance), questions: Arc::default(), asking: Arc::default() }
     }
 
-    /// A new question in this session, with an id that neither the client nor the upstream can have chosen.
-    pub(super) fn question(&self, session: &SessionKey, interaction: &InteractionId, random: &dyn Random) -> Question {
-        let mut bytes = [0; 16];
-        random.fill(&mut bytes);
-        let id = format!("{}{}", self.prefix, URL_SAFE_NO_PAD.encode(bytes));
+    /// Takes part in asking this session about the interaction.
+    pub(super) fn part(&self, session: &SessionKey, interaction: &InteractionId, random: &dyn Random) -> Part {
+        let (told, telling) = watch::channel(None);
+        {
+            let mut asking = lock(&self.asking);
+            let key = (session.clone(), interaction.clone());
+            if let Some(asked) = asking.get(&key) {
+                return Part::Joins(Joined { told: Some(asked.clone()) });
+            }
+            asking.insert(key, telling);
+        }
+        let id = self.ids.issue(session, interaction, random);
         let (sender, receiver) = oneshot::channel();
-        lock(&self.questions).insert((session.clone(), id.clone()), sender);
-        lock(&self.asking).insert((session.clone(), interaction.clone()));
-        Question {
+        lock(&self.questions).insert((session.clone(), id.clone()), Some(sender));
+        Part::Asks(Question {
             id,
             session: session.clone(),
             interaction: interaction.clone(),
             questions: Arc::clone(&self.questions),
             asking: Arc::clone(&self.asking),
             answer: Some(receiver),
-        }
+            told,
+        })
     }
 
     /// Whether a held call of this session asks about the interaction now: then that call sends the completion notice.
     pub(super) fn is_asking(&self, session: &SessionKey, interaction: &InteractionId) -> bool {
-        lock(&self.asking).contains(&(session.clone(), interaction.clone()))
+        lock(&self.asking).contains_key(&(session.clone(), interaction.clone()))
     }
 
-    /// Hands a client's response to whoever asked. False where the question is not ours, or was answered before.
-    pub(super) fn deliver(&self, session: &SessionKey, id: &RawValue, outcome: Result<&RawValue, &RawValue>) -> bool {
-        let Some(id) = text_of(id) else { return false };
-        let Some(sender) = lock(&self.questions).remove(&(session.clone(), id.into_owned())) else { return false };
-        let said = match outcome.map(|result| Answer::parse(result.get())) {
-            Ok(Ok(answer)) => Said::Answer(answer),
-            Ok(Err(_)) | Err(_) => Said::NotAsked,
-        };
-        // Whoever asked may have stopped to wait a moment ago.
-        let _ = sender.send(said);
-        true
-    }
-
-    /// Whether an id has the form of ours: an answer to a question that is over is taken and dropped, not passed upstream.
-    pub(super) fn is_ours(&self, id: &RawValue) -> bool {
-        text_of(id).is_some_and(|id| id.starts_with(&self.prefix))
-    }
-
-    /// A call that is held from now on.
-    pub(super) fn hold(&self, session: &SessionKey, id: &RawValue) -> HeldCall {
-        let key = (session.clone(), id.get().to_owned());
-        let cancelled = CancellationToken::new();
-        lock(&self.calls).insert(key.clone(), cancelled.clone());
-        HeldCall { cancelled, key, calls: Arc::clone(&self.calls) }
-    }
-
-    /// Cancels a held call. False where none is held under that id: then the upstream may know it.
-    pub(super) fn cancel(&self, session: &SessionKey, id: &RawValue) -> bool {
-        match lock(&self.calls).get(&(session.clone(), id.get().to_owned())) {
-            Some(call) => {
-                call.cancel();
-                true
+    /// Hands a client's response to whoever asked. Of two answers to one question the first counts.
+    pub(super) fn deliver(
+        &self,
+        session: &SessionKey,
+        id: &RawValue,
+        outcome: Result<&RawValue, &RawValue>,
+    ) -> Delivered {
+        let Some(id) = text_of(id).filter(|id| self.ids.is_ours(id)) else { return Delivered::NotOurs };
+        let said = Said::of(outcome);
+        if let Some(question) = lock(&self.questions).get_mut(&(session.clone(), id.clone().into_owned())) {
+            if let Some(sender) = question.take() {
+                // Whoever asked may have stopped to wait a moment ago.
+                let _ = sender.send(said);
             }
-            None => false,
+            return Delivered::Taken;
+        }
+        match self.ids.interaction(session, &id) {
+            Some(interaction) => Delivered::Elsewhere(interaction, said),
+            None => Delivered::Taken,
+        }
+    }
+}
+
+impl Part {
+    /// The question, where this call asks it.
+    pub(super) fn question(&self) -> Option<&Question> {
+        match self {
+            Self::Asks(question) => Some(question),
+            Self::Joins(_) => None,
+        }
+    }
+
+    /// What the client says; never resolves where nothing more comes.
+    pub(super) async fn heard(&mut self) -> Heard {
+        match self {
+            Self::Asks(question) => Heard::Said(question.answered().await),
+            Self::Joins(joined) => joined.heard().await,
         }
     }
 }
 
 impl Question {
-    /// What the client says; never resolves where nothing comes.
-    pub(super) async fn answered(&mut self) -> Said {
+    async fn answered(&mut self) -> Said {
         let said = match &mut self.answer {
-            Some(receiver) => receiver.await,
+            Some(receiver) => receiver.await.unwrap_or(Said::Dismissed),
             None => std::future::pending().await,
         };
         self.answer = None;
-        said.unwrap_or(Said::NotAsked)
+        self.told.send_replace(Some(said));
+        said
     }
 
     /// Whether the answer is still out.
     pub(super) fn is_open(&self) -> bool {
         self.answer.is_some()
+    }
+}
+
+impl Joined {
+    async fn heard(&mut self) -> Heard {
+        let Some(told) = &mut self.told else { return std::future::pending().await };
+        // An error means that nobody asks any more; what was said before counts all the same.
+        let last = match told.wait_for(Option::is_some).await {
+            Ok(said) => *said,
+            Err(_) => None,
+        };
+        self.told = None;
+        last.map_or(Heard::Left, Heard::Said)
     }
 }
 
@@ -153,12 +212,6 @@ impl Drop for Question {
     }
 }
 
-impl Drop for HeldCall {
-    fn drop(&mut self) {
-        lock(&self.calls).remove(&self.key);
-    }
-}
-
 /// A panic while the lock is held leaves a map that is still whole.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -166,53 +219,104 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use elicit::{Action, SystemRandom};
+    use elicit::SystemRandom;
+    use futures_util::FutureExt as _;
     use usher_store::SessionId;
 
     use super::*;
+
+    const ACCEPT: &str = r#"{"action":"accept"}"#;
 
     fn raw(text: &str) -> Box<RawValue> {
         RawValue::from_string(text.to_owned()).unwrap()
     }
 
-    /// R-ID-01: a question is bound to its session; the same id from another session answers nothing.
+    fn answers() -> Answers {
+        Answers::new("a1b2c3d4")
+    }
+
+    fn session() -> SessionKey {
+        SessionId::new(&SystemRandom).key()
+    }
+
+    fn interaction() -> InteractionId {
+        InteractionId::new(&SystemRandom)
+    }
+
+    fn id(part: &Part) -> Box<RawValue> {
+        raw(&format!("\"{}\"", part.question().unwrap().id))
+    }
+
+    /// R-ID-01: a question is bound to its session; the same id from another session answers nothing. A second answer is
+    /// none.
     #[tokio::test]
-    async fn an_answer_of_another_session_is_no_answer() {
-        let answers = Answers::new("a1b2c3d4");
-        let (mine, other) = (SessionId::new(&SystemRandom).key(), SessionId::new(&SystemRandom).key());
-        let mut question = answers.question(&mine, &InteractionId::new(&SystemRandom), &SystemRandom);
-        let id = raw(&format!("\"{}\"", question.id));
-        let accept = raw(r#"{"action":"accept"}"#);
-        assert!(!answers.deliver(&other, &id, Ok(&accept)));
-        assert!(answers.deliver(&mine, &id, Ok(&accept)));
-        assert!(matches!(question.answered().await, Said::Answer(Answer { action: Action::Accept, .. })));
-        assert!(!answers.deliver(&mine, &id, Ok(&accept)), "a second answer is none");
+    async fn only_the_first_answer_of_the_asked_session_counts() {
+        let answers = answers();
+        let (mine, other) = (session(), session());
+        let mut part = answers.part(&mine, &interaction(), &SystemRandom);
+        let (id, accept, decline) = (id(&part), raw(ACCEPT), raw(r#"{"action":"decline"}"#));
+        assert_eq!(answers.deliver(&other, &id, Ok(&decline)), Delivered::Taken, "dropped");
+        assert!(part.heard().now_or_never().is_none());
+        assert_eq!(answers.deliver(&mine, &id, Ok(&accept)), Delivered::Taken);
+        assert_eq!(answers.deliver(&mine, &id, Ok(&decline)), Delivered::Taken);
+        assert_eq!(part.heard().await, Heard::Said(Said::Accepted));
+        assert!(part.heard().now_or_never().is_none());
     }
 
     /// R-ACT-03: an unknown action is no answer.
     #[tokio::test]
     async fn an_unknown_action_or_an_error_means_not_asked() {
-        let answers = Answers::new("a1b2c3d4");
-        let session = SessionId::new(&SystemRandom).key();
+        let answers = answers();
+        let session = session();
         let (unknown, error) = (raw(r#"{"action":"yes"}"#), raw(r#"{"code":-32602,"message":""}"#));
         for outcome in [Ok(&*unknown), Err(&*error)] {
-            let mut question = answers.question(&session, &InteractionId::new(&SystemRandom), &SystemRandom);
-            assert!(answers.deliver(&session, &raw(&format!("\"{}\"", question.id)), outcome));
-            assert!(matches!(question.answered().await, Said::NotAsked));
+            let mut part = answers.part(&session, &interaction(), &SystemRandom);
+            assert_eq!(answers.deliver(&session, &id(&part), outcome), Delivered::Taken);
+            assert_eq!(part.heard().await, Heard::Said(Said::Dismissed));
         }
     }
 
+    /// R-GW-08: an answer to a question that another replica asked says what it is about; one to the upstream is not ours.
     #[test]
-    fn a_dropped_question_and_a_dropped_call_leave_nothing() {
-        let answers = Answers::new("a1b2c3d4");
-        let session = SessionId::new(&SystemRandom).key();
-        let question = answers.question(&session, &InteractionId::new(&SystemRandom), &SystemRandom);
-        let id = raw(&format!("\"{}\"", question.id));
-        drop(question);
-        assert!(!answers.deliver(&session, &id, Ok(&raw(r#"{"action":"accept"}"#))));
-        let call = answers.hold(&session, &raw("7"));
-        assert!(answers.cancel(&session, &raw("7")) && call.cancelled.is_cancelled());
-        drop(call);
-        assert!(!answers.cancel(&session, &raw("7")));
+    fn an_answer_that_nobody_here_waits_for_is_about_its_interaction() {
+        let (one, other) = (answers(), answers());
+        let (session, interaction) = (session(), interaction());
+        let part = one.part(&session, &interaction, &SystemRandom);
+        let decline = raw(r#"{"action":"decline"}"#);
+        let expected = Delivered::Elsewhere(interaction, Said::Declined);
+        assert_eq!(other.deliver(&session, &id(&part), Ok(&decline)), expected);
+        for theirs in ["7", "\"usher-\"", "\"usher-e5f6g7h8-x\""] {
+            assert_eq!(one.deliver(&session, &raw(theirs), Ok(&decline)), Delivered::NotOurs, "{theirs}");
+        }
+    }
+
+    /// R-SEC-01: calls of one session that wait for the same thing ask once; those of another session ask by themselves.
+    #[tokio::test]
+    async fn a_second_call_joins_and_hears_what_was_said() {
+        let answers = answers();
+        let (mine, interaction) = (session(), interaction());
+        let mut asks = answers.part(&mine, &interaction, &SystemRandom);
+        let mut joins = answers.part(&mine, &interaction, &SystemRandom);
+        assert!(asks.question().is_some() && joins.question().is_none());
+        assert!(answers.part(&session(), &interaction, &SystemRandom).question().is_some());
+        assert!(joins.heard().now_or_never().is_none());
+        answers.deliver(&mine, &id(&asks), Ok(&raw(ACCEPT)));
+        asks.heard().await;
+        assert_eq!(joins.heard().await, Heard::Said(Said::Accepted));
+        drop(asks);
+        assert!(joins.heard().now_or_never().is_none(), "once is enough");
+    }
+
+    #[tokio::test]
+    async fn when_the_asking_call_leaves_the_joined_one_can_ask() {
+        let answers = answers();
+        let (session, interaction) = (session(), interaction());
+        let asks = answers.part(&session, &interaction, &SystemRandom);
+        let mut joins = answers.part(&session, &interaction, &SystemRandom);
+        assert!(answers.is_asking(&session, &interaction));
+        drop(asks);
+        assert_eq!(joins.heard().await, Heard::Left);
+        assert!(!answers.is_asking(&session, &interaction));
+        assert!(answers.part(&session, &interaction, &SystemRandom).question().is_some());
     }
 }

@@ -1,25 +1,45 @@
 //! Asks in the legacy era: `elicitation/create` on the stream of the client's own call, which is held until the person is
 //! done; and -32042 when that takes longer than a call can wait.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::response::Response;
-use elicit::{Action, complete_notice, url_elicitation_required};
+use elicit::{complete_notice, url_elicitation_required};
 use http::StatusCode;
+use tokio::time::Instant;
 use usher_store::{AskReason, Interaction, Session};
 
 use super::{
-    answers::{HeldCall, Question, Said},
+    answers::{Heard, Part, Question, Said},
     ask_modern::elicitation,
     call::{Attempt, Call, REFUSED_AT_MOST},
+    cancels::Followed,
     ending::{Ending, title},
     held::{self, Gone, Held},
     notices, reply,
 };
-use crate::broker::{Missing, Waited};
+use crate::{
+    broker::{Missing, Waited},
+    mcp::sse::message_event,
+};
+
+/// How much of its time a call must still have to take over a question whose asker has left.
+const WORTH_ASKING: Duration = Duration::from_secs(3);
 
 /// Asks for what is missing. Called only for clients that declared url mode.
-pub(super) async fn ask(call: Call, session: Arc<Session>, missing: Vec<Missing>, accepts_events: bool) -> Response {
+pub(super) async fn ask(
+    call: Call,
+    session: Arc<Session>,
+    missing: Vec<Missing>,
+    accepts_events: bool,
+    followed: Followed,
+) -> Response {
+    // From before the question is stored, so that a cancellation of this very moment counts.
+    followed.hold();
+    if followed.is_cancelled() {
+        // A cancelled call gets no answer.
+        return reply::accepted();
+    }
     let interactions = match put(&call, &session, &missing).await {
         Ok(interactions) => interactions,
         Err(response) => return response,
@@ -27,16 +47,12 @@ pub(super) async fn ask(call: Call, session: Arc<Session>, missing: Vec<Missing>
     if !accepts_events || call.caller.upstream().hold.is_zero() || call.caller.app.stopping.is_cancelled() {
         return required(&call, &interactions);
     }
-    let (held, response) = held::open(call.caller.app.relay.keep_alive, call.progress_token.clone());
-    let waiting = call.caller.app.relay.answers.hold(&session.key, &call.id);
+    let (held, response) = held::of(&call);
     tokio::spawn(async move {
         // Whoever has left or cancelled gets no answer, and nothing goes upstream.
-        let _ = hold(&call, &session, interactions, held, waiting).await;
+        let _ = hold(&call, &session, interactions, held, &followed).await;
         // A completion of the last moment was left to this call, which may not have told of it.
-        let app = &call.caller.app;
-        if app.relay.streams.of(&session.key).is_some() {
-            notices::deliver_due(app, &session.key).await;
-        }
+        notices::deliver_due(&call.caller.app, &session.key).await;
     });
     response
 }
@@ -73,56 +89,17 @@ async fn hold(
     session: &Session,
     mut interactions: Vec<Interaction>,
     mut held: Held,
-    mut waiting: HeldCall,
+    followed: &Followed,
 ) -> Result<(), Gone> {
-    let app = &call.caller.app;
     let mut refused = 0;
     loop {
         let Some(interaction) = interactions.first() else {
             held.finish(call.end(&Ending::StillRejected)).await;
             return Ok(());
         };
-        let mut question = app.relay.answers.question(&session.key, &interaction.id, &*app.random);
-        held.message(&create(call, session, interaction, &question)).await?;
-        let what = format!("Waiting for you to connect {}", title(call, &interaction.provider));
-        let outcome = tokio::select! {
-            outcome = held.during(&what, outcome(call, interaction, &mut question)) => outcome?,
-            () = waiting.cancelled.cancelled() => {
-                withdraw(&held, &question).await?;
-                return Err(Gone);
-            }
-        };
-        withdraw(&held, &question).await?;
-        if waiting.cancelled.is_cancelled() {
-            return Err(Gone);
-        }
-        // From here on the upstream may know the call, so that a cancellation is the upstream's to hear.
-        drop(waiting);
-        let missing = match outcome {
-            Outcome::Completed => {
-                if app.store.claim_notice(&interaction.id, &session.key).await.unwrap_or(false) {
-                    held.message(&complete_notice(interaction.id.as_str())).await?;
-                }
-                match held.during("Going on", call.attempt()).await? {
-                    Attempt::Done(response) => {
-                        if call.connects {
-                            held.message(TOOLS_CHANGED).await?;
-                        }
-                        held.finish(response).await;
-                        return Ok(());
-                    }
-                    Attempt::Ask(missing) => {
-                        let again =
-                            |one: &Missing| one.provider == interaction.provider && one.reason == AskReason::Rejected;
-                        refused += u8::from(missing.iter().any(again));
-                        if refused >= REFUSED_AT_MOST {
-                            held.finish(call.end(&Ending::StillRejected)).await;
-                            return Ok(());
-                        }
-                        missing
-                    }
-                }
-            }
+        match settle(call, session, interaction, &mut held, followed).await? {
+            Outcome::Completed => {}
+            Outcome::Alone => continue,
             Outcome::Ends(ending) => {
                 held.finish(call.end(&ending)).await;
                 return Ok(());
@@ -131,7 +108,28 @@ async fn hold(
                 held.finish(required(call, &interactions)).await;
                 return Ok(());
             }
+        }
+        followed.pass();
+        let attempt = held.quietly(call.attempt()).await?;
+        followed.hold();
+        let missing = match attempt {
+            Attempt::Done(response) => {
+                if call.connects {
+                    held.message(TOOLS_CHANGED).await?;
+                }
+                // The response may be a stream, in which the upstream hears of a cancellation.
+                followed.pass();
+                held.finish(response).await;
+                return Ok(());
+            }
+            Attempt::Ask(missing) => missing,
         };
+        let again = |one: &Missing| one.provider == interaction.provider && one.reason == AskReason::Rejected;
+        refused += u8::from(missing.iter().any(again));
+        if refused >= REFUSED_AT_MOST {
+            held.finish(call.end(&Ending::StillRejected)).await;
+            return Ok(());
+        }
         interactions = match put(call, session, &missing).await {
             Ok(interactions) => interactions,
             Err(response) => {
@@ -139,7 +137,6 @@ async fn hold(
                 return Ok(());
             }
         };
-        waiting = app.relay.answers.hold(&session.key, &call.id);
     }
 }
 
@@ -150,16 +147,62 @@ enum Outcome {
     Completed,
     Ends(Ending),
     TimeIsUp,
+    /// The call that asked has left: this one is to ask itself.
+    Alone,
+}
+
+/// Takes part in one question until something became of it. Calls of a session that lack the same ask once.
+async fn settle(
+    call: &Call,
+    session: &Session,
+    interaction: &Interaction,
+    held: &mut Held,
+    followed: &Followed,
+) -> Result<Outcome, Gone> {
+    let answers = &call.caller.app.relay.answers;
+    if followed.is_cancelled() {
+        return Err(Gone);
+    }
+    let mut part = answers.part(&session.key, &interaction.id, &*call.caller.app.random);
+    if let Some(question) = part.question() {
+        held.message(&create(call, session, interaction, question)).await?;
+    }
+    let what = format!("Waiting for you to connect {}", title(call, &interaction.provider));
+    let outcome = tokio::select! {
+        outcome = held.during(&what, outcome(call, interaction, &mut part)) => Some(outcome?),
+        () = followed.cancelled() => None,
+    };
+    if let Some(question) = part.question() {
+        withdraw(held, question).await?;
+    }
+    let Some(outcome) = outcome.filter(|_| !followed.is_cancelled()) else { return Err(Gone) };
+    let tells = part.question().is_some() || !answers.is_asking(&session.key, &interaction.id);
+    if matches!(outcome, Outcome::Completed) && tells {
+        notice(call, session, interaction, held).await?;
+    }
+    Ok(outcome)
+}
+
+/// The completion notice, where this call is the one to send it (R-DONE-01). It has its place in the queue before it is
+/// claimed: a client that has left leaves it to the session's next stream.
+async fn notice(call: &Call, session: &Session, interaction: &Interaction, held: &Held) -> Result<(), Gone> {
+    let place = held.reserve().await?;
+    match call.caller.app.store.claim_notice(&interaction.id, &session.key).await {
+        Ok(true) => place.send(message_event(&complete_notice(interaction.id.as_str()))),
+        Ok(false) => {}
+        Err(error) => tracing::warn!(%error, "a completion notice cannot be claimed"),
+    }
+    Ok(())
 }
 
 /// Waits for the client's answer and the page, whichever decides.
-async fn outcome(call: &Call, interaction: &Interaction, question: &mut Question) -> Outcome {
+async fn outcome(call: &Call, interaction: &Interaction, part: &mut Part) -> Outcome {
     let app = &call.caller.app;
     let provider = || title(call, &interaction.provider);
     let ids = [interaction.id.clone()];
     let mut page = std::pin::pin!(app.broker.wait(&ids, call.caller.held_until(), &app.stopping));
     loop {
-        tokio::select! {
+        let heard = tokio::select! {
             waited = &mut page => return match waited {
                 Ok(Waited::Completed) => Outcome::Completed,
                 Ok(Waited::Declined(_)) => Outcome::Ends(Ending::Declined { provider: provider() }),
@@ -167,17 +210,24 @@ async fn outcome(call: &Call, interaction: &Interaction, question: &mut Question
                 Ok(Waited::Over) => Outcome::Ends(Ending::Dismissed { provider: provider() }),
                 Err(error) => Outcome::Ends(Ending::Store(error)),
             },
-            said = question.answered(), if question.is_open() => match said {
-                // Accept means that the person consented to open the page, not that it is done (R-URL-10).
-                Said::Answer(answer) if answer.action == Action::Accept => {}
-                Said::Answer(answer) if answer.action == Action::Decline => {
-                    return Outcome::Ends(match app.broker.declined_by_client(&interaction.id).await {
-                        Ok(()) => Ending::Declined { provider: provider() },
-                        Err(error) => Ending::Store(error),
-                    });
+            heard = part.heard() => heard,
+        };
+        match heard {
+            // Accept means that the person consented to open the page, not that it is done (R-URL-10).
+            Heard::Said(Said::Accepted) => {}
+            Heard::Said(Said::Declined) => {
+                return Outcome::Ends(match app.broker.declined_by_client(&interaction.id).await {
+                    Ok(()) => Ending::Declined { provider: provider() },
+                    Err(error) => Ending::Store(error),
+                });
+            }
+            Heard::Said(Said::Dismissed) => return Outcome::Ends(Ending::Dismissed { provider: provider() }),
+            Heard::Left => {
+                let time_left = call.caller.held_until() >= Instant::now() + WORTH_ASKING;
+                if time_left && matches!(app.broker.became(&ids).await, Ok(Waited::Open { .. })) {
+                    return Outcome::Alone;
                 }
-                Said::Answer(_) | Said::NotAsked => return Outcome::Ends(Ending::Dismissed { provider: provider() }),
-            },
+            }
         }
     }
 }

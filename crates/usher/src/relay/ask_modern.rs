@@ -61,21 +61,17 @@ pub(super) async fn ask(call: &Call, missing: &[Missing], before: &Round) -> Res
         Ok(interactions) => interactions,
         Err(refusal) => return call.end(&Ending::refused(refusal, call)),
     };
-    let carried = before.carried.clone();
-    let taken = |key: &str| carried.as_ref().is_some_and(|carried| carried.get().contains(&format!("\"{key}\"")));
     let mut round = Round {
         upstream_state: before.upstream_state.clone(),
-        carried: carried.clone(),
+        carried: before.carried.clone(),
         connects: call.connects,
         refused: before.refused,
         ..Round::default()
     };
     let mut requests = Vec::with_capacity(interactions.len());
     for interaction in &interactions {
-        let mut key = format!("usher_connect_{}", interaction.provider);
-        while taken(&key) {
-            key.push('_');
-        }
+        // A round of ours has no questions but ours, so no key of the upstream's can be the same.
+        let key = format!("usher_connect_{}", interaction.provider);
         let Some(params) = elicitation(call, interaction).params(call.screen.revision) else { continue };
         requests.push((key.clone(), params));
         round.ours.push(Ours {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::response::Response;
 use bytes::Bytes;
 use elicit::{Era, Revision, codes};
-use http::{HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::{json, value::RawValue};
 use usher_store::{Session, StoreError};
 
@@ -82,7 +82,8 @@ pub(super) async fn begun(
     let first = app.store.begin_session(session, upstream_session.as_deref()).await.map_err(unavailable)?;
     app.relay.sessions.forget(&session.key);
     if !first {
-        // Somebody else was faster, and theirs counts; the upstream drops ours when it is idle.
+        // Somebody else was faster, and theirs counts.
+        leave(caller, injection, upstream_session.as_deref()).await;
         let found = app.store.session_of(&session.key, app.clock.now()).await.map_err(unavailable)?;
         return found.map(Arc::new).ok_or_else(|| UpstreamError::Unreachable(name()));
     }
@@ -102,21 +103,43 @@ async fn handshake(
     session: &Session,
     injection: &Injection,
 ) -> Result<Option<String>, UpstreamError> {
-    let mut opening = caller.clone();
+    let mut opening = caller.for_post();
     opening.session = None;
     let initialize =
         format!(r#"{{"jsonrpc":"2.0","id":"usher-initialize","method":"initialize","params":{}}}"#, session.initialize);
     let response = Box::pin(forward::send(&opening, injection, Method::POST, Bytes::from(initialize))).await?;
     let (upstream_session, answer) = initialize::answer(caller, response).await?;
-    if answer.revision.is_none() {
-        return Err(UpstreamError::Garbage { name: caller.upstream().name.clone(), what: "no session".to_owned() });
+    if answer.revision != Some(session.revision) {
+        // The client was promised another revision. It begins anew, and then reaches the upstream itself.
+        leave(caller, injection, upstream_session.as_deref()).await;
+        if let Err(error) = caller.app.relay.sessions.end(&session.key).await {
+            tracing::warn!(session = %session.key, %error, "a session that cannot go on is still stored");
+        }
+        return Err(UpstreamError::Garbage { name: caller.upstream().name.clone(), what: "another revision".to_owned() });
     }
+    let initialized = Bytes::from_static(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    let headers = headers(&opening, injection, upstream_session.as_deref());
+    wire::send(&caller.app.egress, caller.upstream(), Method::POST, headers, initialized).await?;
+    Ok(upstream_session)
+}
+
+/// Ends an upstream session that is not used. One that cannot be ended ends by itself when it is idle.
+async fn leave(caller: &Caller, injection: &Injection, upstream_session: Option<&str>) {
+    if upstream_session.is_some() {
+        let headers = headers(&caller.for_post(), injection, upstream_session);
+        if let Err(error) =
+            wire::send(&caller.app.egress, caller.upstream(), Method::DELETE, headers, Bytes::new()).await
+        {
+            tracing::info!(upstream = caller.upstream().name, %error, "an unused session was not ended upstream");
+        }
+    }
+}
+
+fn headers(caller: &Caller, injection: &Injection, upstream_session: Option<&str>) -> HeaderMap {
     let mut headers = caller.headers.clone();
-    if let Some(value) = upstream_session.as_deref().and_then(|id| HeaderValue::from_str(id).ok()) {
+    if let Some(value) = upstream_session.and_then(|id| HeaderValue::from_str(id).ok()) {
         headers.insert(SESSION_ID, value);
     }
     injection.apply(&mut headers);
-    let initialized = Bytes::from_static(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-    wire::send(&caller.app.egress, caller.upstream(), Method::POST, headers, initialized).await?;
-    Ok(upstream_session)
+    headers
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::response::Response;
 use bytes::Bytes;
 use elicit::{Era, Principal};
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue, header};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 use usher_store::Session;
@@ -17,6 +17,7 @@ use crate::{
     broker::{self, Decision, Missing},
     config::Upstream,
     credentials::Injection,
+    mcp::headers::LAST_EVENT_ID,
 };
 
 /// How many credentials a person gives for one call that the upstream then refuses: a key that the provider's check accepts
@@ -47,6 +48,15 @@ impl Caller {
     /// The upstream that the client named.
     pub(super) fn upstream(&self) -> &Upstream {
         &self.app.config.upstreams[self.upstream]
+    }
+
+    /// The same for a message of ours, whatever the client's own request was.
+    pub(super) fn for_post(&self) -> Self {
+        let mut caller = self.clone();
+        caller.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        caller.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        caller.headers.remove(LAST_EVENT_ID);
+        caller
     }
 
     /// The era that the client speaks.
@@ -129,8 +139,8 @@ impl Call {
                     }
                     return Attempt::Done(response);
                 }
-                forward::Forwarded::Refused(status) => {
-                    return Attempt::Done(match connect_tool::stand_in(self).await {
+                forward::Forwarded::Refused { status, answer } => {
+                    return Attempt::Done(match connect_tool::stand_in(self).await.or(answer) {
                         Some(response) => response,
                         None => self.end(&Ending::Upstream(UpstreamError::Refused {
                             name: self.caller.upstream().name.clone(),

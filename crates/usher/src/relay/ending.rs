@@ -11,7 +11,7 @@ use usher_store::StoreError;
 
 use super::{call::Call, reply, upstream::http::UpstreamError};
 use crate::{
-    broker::{DecideError, Refusal},
+    broker::Refusal,
     mcp::envelope::error_object,
 };
 
@@ -49,18 +49,13 @@ pub(super) enum Ending {
     StillRejected,
     /// The store is not there.
     Store(StoreError),
-    /// The stored credential does not fit the configuration.
-    Misfit(String),
     /// The upstream gave no answer.
     Upstream(UpstreamError),
 }
 
-impl From<DecideError> for Ending {
-    fn from(error: DecideError) -> Self {
-        match error {
-            DecideError::Store(error) => Self::Store(error),
-            DecideError::Inject(error) => Self::Misfit(error.to_string()),
-        }
+impl From<StoreError> for Ending {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
     }
 }
 
@@ -116,10 +111,6 @@ impl Ending {
             Self::Store(error) => {
                 tracing::error!(%error, "a call ended because the store cannot be reached");
                 failed(call, "Usher cannot reach its store at the moment. Try again in a minute.")
-            }
-            Self::Misfit(error) => {
-                tracing::error!(%error, "a stored credential does not fit the configuration");
-                failed(call, &format!("The stored credential does not fit any more. Disconnect it at {portal} and try again."))
             }
             Self::Upstream(error) => failed(call, &error.to_string()),
         }

@@ -28,7 +28,12 @@ pub(super) enum Forwarded {
     /// The upstream refused the injected credential.
     Rejected,
     /// The upstream refused the call, and no credential of ours is at fault.
-    Refused(StatusCode),
+    Refused {
+        /// 401 or 403.
+        status: StatusCode,
+        /// What it said in JSON-RPC, where it did.
+        answer: Option<Response>,
+    },
 }
 
 /// Sends one HTTP request to the caller's upstream, with its session and the injected credentials.
@@ -62,19 +67,36 @@ pub(super) async fn call(call: &Call, injection: &Injection) -> Forwarded {
     let caller = &call.caller;
     let response = match send(caller, injection, Method::POST, call.body.clone()).await {
         Ok(response) => response,
-        Err(UpstreamError::Refused { status, .. }) => return Forwarded::Refused(status),
+        // An upstream that has not begun its side of the session refuses its handshake.
+        Err(UpstreamError::Refused { status, .. }) if rejects(caller, injection, status) => return Forwarded::Rejected,
+        Err(UpstreamError::Refused { status, .. }) => return Forwarded::Refused { status, answer: None },
         Err(error) => return Forwarded::Response(call.end(&Ending::Upstream(error))),
     };
     if rejects(caller, injection, response.status()) {
         return Forwarded::Rejected;
     }
-    if connect_tool::is_refusal(response.status()) {
-        return Forwarded::Refused(response.status());
+    let status = response.status();
+    if connect_tool::is_refusal(status) {
+        return Forwarded::Refused { status, answer: refusal(call, response).await };
     }
     Forwarded::Response(match answer(call, response).await {
         Ok(response) => response,
         Err(error) => call.end(&Ending::Upstream(error)),
     })
+}
+
+/// What an upstream says that refuses a call. The client gets it without the status, which is about us and not about it.
+async fn refusal(call: &Call, response: reqwest::Response) -> Option<Response> {
+    if !is_type(response.headers().get(header::CONTENT_TYPE), "application/json") {
+        return None;
+    }
+    let body = wire::read(call.caller.upstream(), response).await.ok()?;
+    let Ok(message @ Message::Response { outcome: Err(_), .. }) = Message::parse(&body) else { return None };
+    match call.screen.message(call, &message) {
+        Screened::Pass => Some(reply::json(StatusCode::OK, String::from_utf8(body.to_vec()).ok()?)),
+        Screened::Replace { text, .. } => Some(reply::json(StatusCode::OK, text)),
+        Screened::Drop => None,
+    }
 }
 
 async fn answer(call: &Call, response: reqwest::Response) -> Result<Response, UpstreamError> {

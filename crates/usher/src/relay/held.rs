@@ -5,19 +5,21 @@ use std::{convert::Infallible, time::Duration};
 
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
+use elicit::codes;
 use futures_util::{StreamExt, stream};
 use http::header;
 use http_body_util::BodyExt;
 use serde_json::value::RawValue;
 use tokio::{sync::mpsc, time::MissedTickBehavior};
 
-use super::reply;
+use super::{call::Call, reply, upstream::http::UpstreamError};
 use crate::mcp::{
+    envelope::{Message, error_object, error_text, text_of},
     headers::is_type,
     sse::{KEEP_ALIVE, message_event},
 };
 
-/// The client has closed the stream.
+/// The client has closed the stream, or does not read it.
 #[derive(Debug)]
 pub(super) struct Gone;
 
@@ -26,16 +28,39 @@ pub(super) struct Held {
     sender: mpsc::Sender<Bytes>,
     every: Duration,
     progress_token: Option<Box<RawValue>>,
+    /// Progress notifications sent so far.
     progress: u32,
+    /// Whose answer it brings.
+    call: Option<Answering>,
+}
+
+/// The call that a stream answers.
+struct Answering {
+    id: Box<RawValue>,
+    upstream: String,
 }
 
 /// Events on their way to a slow reader before the writer waits.
 const QUEUE: usize = 8;
 
-/// Opens a stream: the writing side, and the response that carries it.
+/// How long a reader may take nothing while there is something to read (R-SEC-04).
+pub(super) const SLOW_READER: Duration = Duration::from_secs(30);
+
+/// The most progress notifications of ours on one stream: 999 of them last for four hours.
+const PROGRESS_AT_MOST: u32 = 999;
+
+/// Opens the stream of `call`: the writing side, and the response that carries it.
+pub(super) fn of(call: &Call) -> (Held, Response) {
+    let (mut held, response) = open(call.caller.app.relay.keep_alive, call.progress_token.clone());
+    held.call = Some(Answering { id: call.id.clone(), upstream: call.caller.upstream().name.clone() });
+    (held, response)
+}
+
+/// The same without looking at what ends it.
 pub(super) fn open(every: Duration, progress_token: Option<Box<RawValue>>) -> (Held, Response) {
     let (sender, receiver) = mpsc::channel(QUEUE);
-    (Held { sender, every, progress_token, progress: 0 }, reply::events(receiver_body(receiver)))
+    let held = Held { sender, every, progress_token, progress: 0, call: None };
+    (held, reply::events(receiver_body(receiver)))
 }
 
 /// A response body that ends when all senders are gone.
@@ -46,14 +71,36 @@ pub(super) fn receiver_body(receiver: mpsc::Receiver<Bytes>) -> Body {
     }))
 }
 
+/// Puts something into a stream's queue. A reader that takes nothing for [`SLOW_READER`] is as good as gone.
+pub(super) async fn send(sender: &mpsc::Sender<Bytes>, bytes: Bytes) -> Result<(), Gone> {
+    sender.send_timeout(bytes, SLOW_READER).await.map_err(|_| Gone)
+}
+
 impl Held {
     /// Sends one JSON-RPC message.
     pub(super) async fn message(&self, message: &str) -> Result<(), Gone> {
-        self.sender.send(message_event(message)).await.map_err(|_| Gone)
+        send(&self.sender, message_event(message)).await
+    }
+
+    /// A place in the stream's queue, for a message that must not get lost after it was made.
+    pub(super) async fn reserve(&self) -> Result<mpsc::Permit<'_, Bytes>, Gone> {
+        match tokio::time::timeout(SLOW_READER, self.sender.reserve()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            Ok(Err(_)) | Err(_) => Err(Gone),
+        }
     }
 
     /// Runs `waiting` to its end while the stream is kept alive; `what` is said in progress notifications.
     pub(super) async fn during<T>(&mut self, what: &str, waiting: impl Future<Output = T>) -> Result<T, Gone> {
+        self.alive(Some(what), waiting).await
+    }
+
+    /// The same with comments alone: the call goes on, and progress is the upstream's to tell.
+    pub(super) async fn quietly<T>(&mut self, waiting: impl Future<Output = T>) -> Result<T, Gone> {
+        self.alive(None, waiting).await
+    }
+
+    async fn alive<T>(&mut self, what: Option<&str>, waiting: impl Future<Output = T>) -> Result<T, Gone> {
         let mut ticks = tokio::time::interval(self.every);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         ticks.tick().await;
@@ -64,27 +111,36 @@ impl Held {
                 () = self.sender.closed() => return Err(Gone),
                 _ = ticks.tick() => {
                     let event = self.sign_of_life(what);
-                    self.sender.send(event).await.map_err(|_| Gone)?;
+                    // A reader with a full queue has enough to read.
+                    let _ = self.sender.try_send(event);
                 }
             }
         }
     }
 
     /// Progress goes only to a caller that gave a token; anybody else gets a comment.
-    fn sign_of_life(&mut self, what: &str) -> Bytes {
-        let Some(token) = &self.progress_token else { return KEEP_ALIVE };
+    ///
+    /// Progress must grow, and the upstream's own begins at 0 or above once the call goes on. Ours stays below it, and so
+    /// near to 0 that whoever shows it shows 0: -0.000999, -0.000998 and so on.
+    fn sign_of_life(&mut self, what: Option<&str>) -> Bytes {
+        let (Some(what), Some(token)) = (what, &self.progress_token) else { return KEEP_ALIVE };
+        if self.progress >= PROGRESS_AT_MOST {
+            return KEEP_ALIVE;
+        }
+        let progress = PROGRESS_AT_MOST - self.progress;
         self.progress += 1;
         let message = serde_json::Value::from(what);
         message_event(&format!(
-            r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{},"progress":{},"message":{message}}}}}"#,
+            r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{},"progress":-0.000{progress:03},"message":{message}}}}}"#,
             token.get(),
-            self.progress,
         ))
     }
 
-    /// Ends the stream with `response`: its events as they are, or its JSON as one event.
+    /// Ends the stream with `response`: its events as they are, or its JSON as one event. A held call never ends without
+    /// an answer: what is none is replaced by an error that names the upstream.
     pub(super) async fn finish(self, response: Response) {
         let is_stream = is_type(response.headers().get(header::CONTENT_TYPE), "text/event-stream");
+        let status = response.status();
         let mut body = response.into_body();
         if is_stream {
             let mut chunks = body.into_data_stream();
@@ -94,7 +150,7 @@ impl Held {
                     () = self.sender.closed() => return,
                 };
                 let Some(Ok(chunk)) = chunk else { return };
-                if self.sender.send(chunk).await.is_err() {
+                if send(&self.sender, chunk).await.is_err() {
                     return;
                 }
             }
@@ -105,10 +161,26 @@ impl Held {
                 json.extend_from_slice(&data);
             }
         }
-        // What we and the upstreams send as JSON was read as UTF-8 before; a body cut short has nothing to say.
-        if let Ok(text) = std::str::from_utf8(&json) {
-            let _ = self.message(text).await;
-        }
+        let answer = match &self.call {
+            Some(call) if !call.is_answered_by(&json) => call.unanswered(status),
+            // What we and the upstreams send as JSON was read as UTF-8 before.
+            _ => String::from_utf8_lossy(&json).into_owned(),
+        };
+        // A reader that has left needs no answer.
+        let _ = self.message(&answer).await;
+    }
+}
+
+impl Answering {
+    fn is_answered_by(&self, json: &[u8]) -> bool {
+        let Ok(Message::Response { id, .. }) = Message::parse(json) else { return false };
+        id.get() == self.id.get() || text_of(id).is_some_and(|text| text_of(&self.id) == Some(text))
+    }
+
+    fn unanswered(&self, status: http::StatusCode) -> String {
+        let what = format!("HTTP {}", status.as_u16());
+        let error = UpstreamError::Garbage { name: self.upstream.clone(), what };
+        error_text(Some(&self.id), &error_object(codes::INTERNAL_ERROR, &error.to_string()))
     }
 }
 
@@ -129,16 +201,43 @@ mod tests {
         text
     }
 
-    /// Progress goes only to a caller that gave a token, with that very token, and grows.
+    /// Progress goes only to a caller that gave a token, with that very token, grows, and stays below whatever the
+    /// upstream says itself.
     #[tokio::test]
     async fn a_caller_with_a_token_gets_progress() {
-        let text = read(Some("9007199254740993"), 2).await;
-        for part in
-            ["notifications/progress", "\"progressToken\":9007199254740993", "\"progress\":1,", "\"progress\":2,"]
-        {
+        let text = read(Some("9007199254740993"), 20).await;
+        for part in ["notifications/progress", "\"progressToken\":9007199254740993", "Waiting for you"] {
             assert!(text.contains(part), "{text}");
         }
-        assert!(text.contains("Waiting for you"));
+        let values: Vec<f64> = text
+            .split("\"progress\":")
+            .skip(1)
+            .map(|rest| rest.split(',').next().unwrap().parse().unwrap())
+            .collect();
+        assert_eq!(values.len(), 20);
+        assert!(values.windows(2).all(|pair| pair[0] < pair[1]) && values.iter().all(|value| *value < 0.0), "{values:?}");
+    }
+
+    #[tokio::test]
+    async fn progress_that_is_used_up_becomes_comments() {
+        let token = RawValue::from_string("1".to_owned()).unwrap();
+        let (mut held, _response) = open(Duration::from_mins(1), Some(token));
+        let mut last = Bytes::new();
+        for _ in 0..PROGRESS_AT_MOST {
+            last = held.sign_of_life(Some("x"));
+        }
+        assert!(String::from_utf8_lossy(&last).contains("\"progress\":-0.000001,"));
+        assert_eq!(held.sign_of_life(Some("x")), KEEP_ALIVE);
+    }
+
+    /// Once the call goes on, progress is the upstream's to tell.
+    #[tokio::test]
+    async fn a_call_that_goes_on_says_nothing_of_progress() {
+        let token = RawValue::from_string("1".to_owned()).unwrap();
+        let (mut held, response) = open(Duration::from_millis(1), Some(token));
+        tokio::spawn(async move { held.quietly(std::future::pending::<()>()).await.map_err(|_| ()) });
+        let mut chunks = response.into_body().into_data_stream();
+        assert_eq!(chunks.next().await.unwrap().unwrap(), KEEP_ALIVE);
     }
 
     #[tokio::test]
@@ -154,5 +253,49 @@ mod tests {
         drop(response);
         assert!(held.during("x", std::future::pending::<()>()).await.is_err());
         assert!(held.message("{}").await.is_err());
+    }
+
+    /// R-SEC-04: so does one that takes nothing.
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_that_takes_nothing_is_gone() {
+        let (held, _response) = open(Duration::from_mins(1), None);
+        for _ in 0..QUEUE {
+            held.message("{}").await.unwrap();
+        }
+        assert!(held.message("{}").await.is_err());
+        assert!(held.reserve().await.is_err());
+    }
+
+    /// What a held call with the id `"a"` ends with.
+    async fn ended(status: u16, json: &'static str) -> String {
+        let (mut held, response) = open(Duration::from_mins(1), None);
+        let id = RawValue::from_string("\"a\"".to_owned()).unwrap();
+        held.call = Some(Answering { id, upstream: "weather".to_owned() });
+        let answer = reply::json(http::StatusCode::from_u16(status).unwrap(), json.to_owned());
+        held.finish(answer).await;
+        let bytes = response.into_body().collect().await.unwrap().to_bytes();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// R-SEC-04: a held call ends with a response to itself, whatever the upstream says.
+    #[tokio::test]
+    async fn what_is_no_answer_becomes_an_error_that_names_the_upstream() {
+        for (status, json) in [
+            (400, r#"{"error":"bad request"}"#),
+            (400, r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"no id"}}"#),
+            (422, ""),
+            (200, r#"{"jsonrpc":"2.0","id":"b","result":{}}"#),
+            (200, r#"{"jsonrpc":"2.0","id":"a","#),
+        ] {
+            let text = ended(status, json).await;
+            assert!(text.contains("\"id\":\"a\"") && text.contains("the server weather"), "{json}: {text}");
+            assert!(text.contains("-32603") && text.contains(&format!("HTTP {status}")), "{json}: {text}");
+        }
+        for json in [
+            r#"{"jsonrpc":"2.0","id":"a","result":{"n":1e999}}"#,
+            r#"{"jsonrpc":"2.0","id":"\u0061","error":{"code":-32001,"message":"theirs"}}"#,
+        ] {
+            assert_eq!(ended(200, json).await, format!("event: message\ndata: {json}\n\n"), "passes as it is");
+        }
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     app::App,
     identity::tokens::local_user,
     mcp::{
-        envelope::{EnvelopeError, Message},
+        envelope::{EnvelopeError, Message, error_object},
         headers::{self, is_type},
         params::is_modern,
     },
@@ -98,19 +98,17 @@ async fn post(caller: Caller, headers: &HeaderMap, body: Body) -> Response {
         Ok(body) => body,
         Err(response) => return response,
     };
-    let era = match Message::parse(&body) {
-        Ok(message) => match era_of(headers, &message) {
-            Ok(era) => era,
-            Err(version) => return reply::error_value(StatusCode::BAD_REQUEST, message.id(), &unsupported_version(&version)),
-        },
+    let message = match Message::parse(&body) {
+        Ok(message) => message,
         Err(error) => {
             let code = if error == EnvelopeError::NotJson { codes::PARSE_ERROR } else { codes::INVALID_REQUEST };
             return reply::error(StatusCode::BAD_REQUEST, None, code, &error.to_string());
         }
     };
-    match era {
-        Era::Modern => modern::post(caller, headers, body).await,
-        Era::Legacy => legacy::post(caller, headers, body).await,
+    match era_of(headers, &message) {
+        Ok(Era::Modern) => modern::post(caller, headers, &body, message).await,
+        Ok(Era::Legacy) => legacy::post(caller, headers, &body, message).await,
+        Err(error) => reply::error_value(StatusCode::BAD_REQUEST, message.id(), &error),
     }
 }
 
@@ -126,17 +124,21 @@ async fn read(body: Body) -> Result<Bytes, Response> {
     }
 }
 
-/// Which era a message belongs to; an error is a version that nobody knows.
+/// Which era a message belongs to. The error is what the client is told whose message belongs to none.
 ///
 /// A message that carries the modern mark in `_meta`, or names a modern version in its header, is modern, whatever else it
 /// carries (a session id is ignored there). Everything else is legacy.
-fn era_of(headers: &HeaderMap, message: &Message<'_>) -> Result<Era, String> {
-    let named = headers.get(headers::PROTOCOL_VERSION).and_then(|value| value.to_str().ok());
+fn era_of(headers: &HeaderMap, message: &Message<'_>) -> Result<Era, serde_json::Value> {
+    let mut versions = headers.get_all(headers::PROTOCOL_VERSION).iter();
+    let named = versions.next().and_then(|value| value.to_str().ok());
+    if versions.next().is_some() {
+        return Err(error_object(codes::HEADER_MISMATCH, "the request has more than one MCP-Protocol-Version header"));
+    }
     let params = match message {
         Message::Request { params, .. } | Message::Notification { params, .. } => *params,
         Message::Response { .. } => None,
     };
-    if is_modern(params) {
+    if is_modern(params).map_err(|error| error_object(codes::INVALID_PARAMS, &error.to_string()))? {
         return Ok(Era::Modern);
     }
     match named {
@@ -145,7 +147,7 @@ fn era_of(headers: &HeaderMap, message: &Message<'_>) -> Result<Era, String> {
             Some(revision) => Ok(revision.era()),
             // `initialize` negotiates its version in the body, so a header that comes with it decides nothing.
             None if matches!(message, Message::Request { method, .. } if method == "initialize") => Ok(Era::Legacy),
-            None => Err(version.to_owned()),
+            None => Err(unsupported_version(version)),
         },
     }
 }

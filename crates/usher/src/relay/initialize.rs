@@ -2,7 +2,7 @@
 
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use elicit::{Revision, codes};
+use elicit::{Era, Revision, codes};
 use http::{HeaderValue, Method, StatusCode, header};
 use serde_json::value::RawValue;
 use usher_store::{NewSession, SessionId, StoreError};
@@ -10,19 +10,26 @@ use usher_store::{NewSession, SessionId, StoreError};
 use super::{
     begin,
     call::Caller,
-    forward, reply,
+    forward, reply, screen,
     sessions::IDLE,
     upstream::http::{self as wire, UpstreamError},
 };
 use crate::mcp::{
-    envelope::Message,
+    envelope::{EnvelopeError, Message},
     headers::{self, is_type},
     params::{InitializeParams, negotiated_revision},
     sse::Events,
 };
 
+/// The longest params of `initialize`, in bytes: they are kept with the session.
+const PARAMS_LIMIT: usize = 64 * 1024;
+
 /// Handles one `initialize`. It never waits for a credential; one that is there is injected (R-GW-06).
 pub(super) async fn start(caller: Caller, id: &RawValue, params: Option<&RawValue>, body: Bytes) -> Response {
+    if params.is_some_and(|params| params.get().len() > PARAMS_LIMIT) {
+        let text = format!("the params of initialize are over {PARAMS_LIMIT} bytes");
+        return reply::error(StatusCode::OK, Some(id), codes::INVALID_PARAMS, &text);
+    }
     let read = match InitializeParams::parse(params) {
         Ok(read) => read,
         Err(error) => return reply::error(StatusCode::OK, Some(id), codes::INVALID_PARAMS, &error.to_string()),
@@ -40,8 +47,17 @@ pub(super) async fn start(caller: Caller, id: &RawValue, params: Option<&RawValu
     };
     let (upstream_session, answer) = match answered {
         Ok(answered) => answered,
-        Err(UpstreamError::Refused { status, .. }) if caller.lacks().await => {
-            return begin::without_upstream(&caller, id, params, read, status).await;
+        Err(UpstreamError::Refused { status, .. }) => {
+            if forward::rejects(&caller, &injection, status)
+                && let Err(error) = caller.app.broker.rejected(&caller.principal, injection.used()).await
+            {
+                tracing::error!(%error, "a refused credential cannot be marked");
+            }
+            if caller.lacks().await {
+                return begin::without_upstream(&caller, id, params, read, status).await;
+            }
+            let error = UpstreamError::Refused { name: caller.upstream().name.clone(), status };
+            return reply::error(StatusCode::OK, Some(id), codes::INTERNAL_ERROR, &error.to_string());
         }
         Err(error) => return reply::error(StatusCode::OK, Some(id), codes::INTERNAL_ERROR, &error.to_string()),
     };
@@ -83,7 +99,8 @@ pub(super) async fn keep(
         revision: begins.revision,
         capabilities: read.capabilities.as_str().to_owned(),
         client_claim: read.client_claim,
-        initialize: params.map_or_else(|| "{}".to_owned(), |params| params.get().to_owned()),
+        // Needed only to begin the upstream's side later.
+        initialize: params.filter(|_| !begins.begun).map_or_else(|| "{}".to_owned(), |params| params.get().to_owned()),
         begun: begins.begun,
         expires_at: now + IDLE,
     };
@@ -133,16 +150,28 @@ pub(super) async fn answer(caller: &Caller, response: reqwest::Response) -> Resu
         return Err(garbage());
     };
     let (body, chosen) = if is_type(Some(&kind), "text/event-stream") {
-        let (mut events, mut chosen) = (Events::default(), None);
+        let (mut events, mut chosen, mut passed) = (Events::default(), None, Vec::new());
         // Some servers leave the stream open behind the response.
-        let body = wire::read_until(upstream, response, |chunk| {
+        wire::read_until(upstream, response, |chunk| {
             if events.push(chunk).is_err() {
                 return true;
             }
-            chosen = std::iter::from_fn(|| events.next_event()).find_map(|event| chosen_in(event.data()?.as_bytes()));
-            chosen.is_some()
-        });
-        (body.await?, chosen)
+            while let Some(event) = events.next_event() {
+                let data = event.data();
+                // An event without data only says from where to resume.
+                let message = data.as_deref().filter(|data| !data.is_empty()).map(|data| Message::parse(data.as_bytes()));
+                if passes(message.as_ref()) {
+                    passed.extend_from_slice(&event.raw);
+                }
+                chosen = data.as_deref().and_then(|data| chosen_in(data.as_bytes()));
+                if chosen.is_some() {
+                    return true;
+                }
+            }
+            false
+        })
+        .await?;
+        (Bytes::from(passed), chosen)
     } else {
         let body = wire::read(upstream, response).await?;
         let chosen = chosen_in(&body);
@@ -152,13 +181,25 @@ pub(super) async fn answer(caller: &Caller, response: reqwest::Response) -> Resu
     Ok((session, Answer { kind, body, revision, status }))
 }
 
+/// What may go to the client on the stream of its `initialize`: no question, which it could not answer before it has its
+/// session, and nothing that is no message.
+fn passes(message: Option<&Result<Message<'_>, EnvelopeError>>) -> bool {
+    match message {
+        None | Some(Ok(Message::Response { .. })) => true,
+        Some(Ok(Message::Notification { method, .. })) => method != screen::COMPLETE,
+        Some(Ok(Message::Request { .. }) | Err(_)) => false,
+    }
+}
+
 /// What the response to `initialize` chose: a revision that we know, or none.
 struct Chosen(Option<Revision>);
 
 /// Reads a response; `None` where the message is none.
 fn chosen_in(message: &[u8]) -> Option<Chosen> {
     match Message::parse(message) {
-        Ok(Message::Response { outcome: Ok(result), .. }) => Some(Chosen(negotiated_revision(result))),
+        Ok(Message::Response { outcome: Ok(result), .. }) => {
+            Some(Chosen(negotiated_revision(result).filter(|revision| revision.era() == Era::Legacy)))
+        }
         Ok(Message::Response { outcome: Err(_), .. }) => Some(Chosen(None)),
         _ => None,
     }

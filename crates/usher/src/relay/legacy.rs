@@ -1,14 +1,16 @@
 //! The legacy era (2025-06-18, 2025-11-25): sessions, and questions as requests to the client.
 
-use std::{borrow::Cow, sync::Arc};
+use std::borrow::Cow;
 
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use elicit::codes;
 use http::{HeaderMap, Method, StatusCode};
 use serde_json::value::RawValue;
+use usher_store::InteractionId;
 
 use super::{
+    answers::{Delivered, Said},
     ask_legacy, ask_modern,
     call::{Attempt, Call, Caller},
     connect_tool, forward, inbound, initialize, reply,
@@ -22,11 +24,7 @@ use crate::mcp::{
 };
 
 /// One POST of a legacy client.
-pub(super) async fn post(caller: Caller, headers: &HeaderMap, body: Bytes) -> Response {
-    // The body was read as a message before; it is borrowed anew here, since it is owned.
-    let Ok(message) = Message::parse(&body) else {
-        return reply::error(StatusCode::BAD_REQUEST, None, codes::INVALID_REQUEST, "no JSON-RPC message");
-    };
+pub(super) async fn post(caller: Caller, headers: &HeaderMap, body: &Bytes, message: Message<'_>) -> Response {
     if let Message::Request { id, method, params } = &message
         && method == "initialize"
     {
@@ -46,18 +44,31 @@ pub(super) async fn post(caller: Caller, headers: &HeaderMap, body: Bytes) -> Re
         }
         Message::Response { id, outcome } => {
             let Some(session) = &caller.session else { return reply::accepted() };
-            if caller.app.relay.answers.deliver(&session.key, id, outcome) || caller.app.relay.answers.is_ours(id) {
-                return reply::accepted();
+            match caller.app.relay.answers.deliver(&session.key, id, outcome) {
+                Delivered::Taken => reply::accepted(),
+                Delivered::Elsewhere(interaction, said) => answered_elsewhere(&caller, &interaction, said).await,
+                Delivered::NotOurs => pass(&caller, body.clone()).await,
             }
-            pass(&caller, body.clone()).await
         }
     }
+}
+
+/// An answer to a question of another replica, which hears of a decline through the store (R-GW-08). An accept changes
+/// nothing, and whoever dismissed a question can still find it on the portal.
+async fn answered_elsewhere(caller: &Caller, interaction: &InteractionId, said: Said) -> Response {
+    if said == Said::Declined
+        && let Err(error) = caller.app.broker.declined_elsewhere(&caller.principal, interaction).await
+    {
+        tracing::error!(%interaction, %error, "a decline was not stored");
+        return reply::error(StatusCode::SERVICE_UNAVAILABLE, None, codes::INTERNAL_ERROR, "Usher cannot reach its store");
+    }
+    reply::accepted()
 }
 
 /// Whether a cancellation was for a call that is held here, and so never reached the upstream.
 fn cancels_here(caller: &Caller, params: Option<&RawValue>) -> bool {
     match (&caller.session, cancelled_id(params)) {
-        (Some(session), Some(id)) => caller.app.relay.answers.cancel(&session.key, &id),
+        (Some(session), Some(id)) => caller.app.relay.cancels.cancel(&session.key, &id),
         _ => false,
     }
 }
@@ -85,13 +96,17 @@ async fn request(
         progress_token: progress_token(params.meta).map(ToOwned::to_owned),
         body,
         connects: false,
-        screen: Screen { revision: session.revision, capabilities: Arc::new(session.capabilities.clone()) },
+        screen: Screen::of_session(&session),
         caller,
     };
+    // From here on, so that no cancellation falls between the attempt and the question.
+    let followed = call.caller.app.relay.cancels.follow(&session.key, id);
     call.connects = connect_tool::is_meant(&call).await;
     match call.attempt().await {
         Attempt::Done(response) => response,
-        Attempt::Ask(missing) if call.screen.modes().url => ask_legacy::ask(call, session, missing, accepts_events(headers)).await,
+        Attempt::Ask(missing) if call.screen.modes().url => {
+            ask_legacy::ask(call, session, missing, accepts_events(headers), followed).await
+        }
         Attempt::Ask(missing) => ask_modern::point_to_portal(&call, &missing).await,
     }
 }
@@ -125,6 +140,7 @@ async fn pass(caller: &Caller, body: Bytes) -> Response {
 /// DELETE: the client ends its session, here and upstream.
 pub(super) async fn delete(caller: &Caller) -> Response {
     let Some(session) = &caller.session else { return StatusCode::NOT_FOUND.into_response() };
+    caller.app.relay.streams.end(&session.key);
     if let Err(error) = caller.app.relay.sessions.end(&session.key).await {
         tracing::error!(%error, "a session cannot be ended");
         return reply::error(StatusCode::SERVICE_UNAVAILABLE, None, codes::INTERNAL_ERROR, "Usher cannot reach its store at the moment");

@@ -6,21 +6,26 @@ use axum::response::Response;
 use bytes::Bytes;
 use elicit::codes;
 use http::{HeaderMap, Method, StatusCode, header};
+use serde_json::value::RawValue;
 use tokio::{sync::mpsc, time::MissedTickBehavior};
 
 use super::{
     call::{Attempt, Call, Caller},
     forward, held, notices, reply,
     screen::{Screen, Screened},
+    streams::{Kind, Place},
 };
 use crate::mcp::{
     envelope::result_text,
-    headers::{accepts_events, is_type},
+    headers::{LAST_EVENT_ID, accepts_events, is_type},
     sse::{Events, KEEP_ALIVE, message_event},
 };
 
 /// How long a stream that is closing may take to give its last words to a slow reader.
 const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// Events on their way to a slow reader.
+const QUEUE: usize = 16;
 
 /// How often a stream is asked for again where the upstream says that the session has one (HTTP 409).
 const CONFLICTS: u8 = 10;
@@ -40,8 +45,8 @@ enum Leg {
     Missing,
 }
 
-/// GET: the session's own stream. It carries what the upstream sends outside of calls, and our completion notices. An
-/// upstream without such a stream does not take it from the client.
+/// GET: the session's own stream, or with `Last-Event-ID` the rest of one that broke off. It carries what the upstream sends
+/// on it, and our completion notices. An upstream without such a stream does not take it from the client.
 pub(super) async fn open(caller: Caller, headers: &HeaderMap) -> Response {
     if !accepts_events(headers) {
         return reply::error(
@@ -54,18 +59,17 @@ pub(super) async fn open(caller: Caller, headers: &HeaderMap) -> Response {
     let Some(session) = caller.session.clone() else {
         return reply::error(StatusCode::NOT_FOUND, None, codes::INVALID_REQUEST, forward::SESSION_OVER);
     };
+    let kind = if headers.contains_key(LAST_EVENT_ID) { Kind::Resumed } else { Kind::Own };
+    let (sender, receiver) = mpsc::channel(QUEUE);
     // An earlier stream of the session ends first, and the upstream's with it: many servers allow one at a time.
-    let (place, injected) = caller.app.relay.streams.take(&session.key);
+    let place = caller.app.relay.streams.take(&session.key, kind, !session.begun, sender.clone());
     let upstream = match upstream_stream(&caller).await {
         Ok(upstream) => upstream,
         Err(response) => return response,
     };
-    let (sender, receiver) = mpsc::channel(16);
     tokio::spawn(async move {
-        let _place = place;
-        // Side by side, since the notices go through the queue that the stream empties.
         tokio::select! {
-            () = run(&caller, upstream, injected, &sender) => {}
+            () = run(&caller, upstream, &place, &sender) => {}
             () = async {
                 notices::deliver_due(&caller.app, &session.key).await;
                 std::future::pending::<()>().await;
@@ -100,14 +104,9 @@ async fn upstream_stream(caller: &Caller) -> Result<Leg, Response> {
     Ok(if is_stream { Leg::Open(response) } else { Leg::None })
 }
 
-async fn run(
-    caller: &Caller,
-    leg: Leg,
-    mut injected: mpsc::Receiver<Bytes>,
-    sender: &mpsc::Sender<Bytes>,
-) {
+async fn run(caller: &Caller, leg: Leg, place: &Place, sender: &mpsc::Sender<Bytes>) {
     let Some(session) = &caller.session else { return };
-    let screen = Screen { revision: session.revision, capabilities: std::sync::Arc::new(session.capabilities.clone()) };
+    let screen = Screen::of_session(session);
     let short = matches!(leg, Leg::Missing) && session.begun;
     let end = tokio::time::sleep(WITHOUT_UPSTREAM);
     tokio::pin!(end);
@@ -121,12 +120,9 @@ async fn run(
     loop {
         let bytes = tokio::select! {
             () = sender.closed() => return,
+            () = place.over() => return,
             () = caller.app.stopping.cancelled() => return,
             () = &mut end, if short => return,
-            bytes = injected.recv() => match bytes {
-                Some(bytes) => bytes,
-                None => return,
-            },
             _ = ticks.tick() => KEEP_ALIVE,
             chunk = next_chunk(&mut upstream) => {
                 if chunk.is_none_or(|chunk| events.push(&chunk).is_err()) {
@@ -145,8 +141,11 @@ async fn run(
                 Bytes::from(passed)
             }
         };
-        if sender.send(bytes).await.is_err() {
-            return;
+        // Who does not read is not waited for when the stream is over.
+        tokio::select! {
+            sent = held::send(sender, bytes) => if sent.is_err() { return },
+            () = place.over() => return,
+            () = caller.app.stopping.cancelled() => return,
         }
     }
 }
@@ -186,14 +185,27 @@ pub(super) async fn subscribe(call: Call) -> Response {
                     Some(Err(_)) | None => return,
                 },
             };
-            if sender.send(bytes).await.is_err() {
-                return;
+            tokio::select! {
+                sent = held::send(&sender, bytes) => if sent.is_err() { return },
+                () = call.caller.app.stopping.cancelled() => break,
             }
         }
-        let id = call.id.get();
-        let result =
-            format!(r#"{{"resultType":"complete","_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}}}}"#);
-        let _ = sender.send_timeout(message_event(&result_text(&call.id, &result)), LAST_WORDS).await;
+        tear_down(&call.id, &sender).await;
     });
     reply::events(held::receiver_body(receiver))
+}
+
+/// Ends a subscription on our own account: by `notifications/cancelled`, which servers must send (2026-07-28,
+/// "Cancellation"), and then by the result, which they should (2026-07-28, "Subscriptions").
+pub(super) async fn tear_down(id: &RawValue, sender: &mpsc::Sender<Bytes>) {
+    let meta = format!(r#""_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}"#, id.get());
+    let params = format!(r#"{{{meta},"requestId":{},"reason":"the subscription has ended"}}"#, id.get());
+    let cancelled = format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{params}}}"#);
+    let result = result_text(id, &format!(r#"{{"resultType":"complete",{meta}}}"#));
+    for message in [cancelled, result] {
+        // A client that has left hears nothing more.
+        if sender.send_timeout(message_event(&message), LAST_WORDS).await.is_err() {
+            return;
+        }
+    }
 }

@@ -5,6 +5,7 @@ mod ask_legacy;
 mod ask_modern;
 mod begin;
 mod call;
+mod cancels;
 mod connect_tool;
 mod ending;
 mod forward;
@@ -27,14 +28,15 @@ use std::{sync::Arc, time::Duration};
 use elicit::StateKeys;
 use usher_store::Store;
 
-pub use self::notices::deliver;
-use self::{answers::Answers, sessions::Sessions, streams::Streams};
+pub use self::notices::{catch_up, deliver};
+use self::{answers::Answers, cancels::Cancels, sessions::Sessions, streams::Streams};
 
 /// What the data plane keeps in memory on this replica.
 pub struct Relay {
     state_keys: Arc<StateKeys>,
     sessions: Sessions,
     answers: Answers,
+    cancels: Cancels,
     streams: Streams,
     keep_alive: Duration,
 }
@@ -48,15 +50,19 @@ impl Relay {
         Self {
             state_keys,
             answers: Answers::new(store.instance()),
+            cancels: Cancels::default(),
             sessions: Sessions::new(store),
             streams: Streams::default(),
             keep_alive: KEEP_ALIVE_EVERY,
         }
     }
 
-    /// Drops what is kept of a session, after it changed or ended.
+    /// Drops what is kept of a session, after its upstream began its side, or it ended. Its GET streams end with it; a
+    /// client whose session goes on opens a new one, which reaches the upstream.
     pub fn forget_session(&self, key: &usher_store::SessionKey) {
         self.sessions.forget(key);
+        self.streams.upstream_began(key, &notices::tools_changed());
+        self.streams.end(key);
     }
 
     /// Drops what is kept of all sessions, after contact to the store was lost.

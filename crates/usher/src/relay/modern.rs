@@ -1,6 +1,6 @@
 //! The modern era (2026-07-28): one POST a message, no sessions, questions in rounds.
 
-use std::{borrow::Cow, sync::Arc};
+use std::borrow::Cow;
 
 use axum::response::Response;
 use bytes::Bytes;
@@ -21,28 +21,46 @@ use super::{
 use crate::mcp::{
     envelope::Message,
     headers::{self, accepts_events},
-    params::{ModernMeta, Params, progress_token},
+    params::{ModernMeta, Params, modern_version, progress_token},
 };
 
 /// One POST of a modern client.
-pub(super) async fn post(mut caller: Caller, inbound: &HeaderMap, body: Bytes) -> Response {
-    // The body was read as a message before; it is borrowed anew here, since it is owned.
-    let (id, method, raw_params) = match Message::parse(&body) {
-        Ok(Message::Request { id, method, params }) => (id, method, params),
-        Ok(Message::Notification { .. }) => return notification(&caller, body).await,
-        _ => return reply::error(StatusCode::BAD_REQUEST, None, codes::INVALID_REQUEST, "a client of this protocol version sends no responses"),
+pub(super) async fn post(mut caller: Caller, inbound: &HeaderMap, body: &Bytes, message: Message<'_>) -> Response {
+    let (id, method, raw_params) = match message {
+        Message::Request { id, method, params } => (id, method, params),
+        Message::Notification { .. } => return notification(&caller, body.clone()).await,
+        Message::Response { .. } => {
+            let text = "a client of this protocol version sends no responses";
+            return reply::error(StatusCode::BAD_REQUEST, None, codes::INVALID_REQUEST, text);
+        }
     };
-    let read = Params::parse(raw_params).and_then(|params| Ok((ModernMeta::parse(params.meta)?, params.subject(&method)?, params)));
-    let (meta, subject, params) = match read {
-        Ok(read) => read,
-        Err(error) => return reply::error(StatusCode::BAD_REQUEST, Some(id), codes::INVALID_PARAMS, &error.to_string()),
+    let invalid = |error: &dyn std::fmt::Display| {
+        reply::error(StatusCode::BAD_REQUEST, Some(id), codes::INVALID_PARAMS, &error.to_string())
     };
-    if let Err(mismatch) = headers::check_mirrored(inbound, &meta.version, &method, subject.as_deref()) {
-        return reply::error(StatusCode::BAD_REQUEST, Some(id), codes::HEADER_MISMATCH, &mismatch.to_string());
+    let mismatch = |error: &headers::Mismatch| {
+        reply::error(StatusCode::BAD_REQUEST, Some(id), codes::HEADER_MISMATCH, &error.to_string())
+    };
+    let params = match Params::parse(raw_params) {
+        Ok(params) => params,
+        Err(error) => return invalid(&error),
+    };
+    let version = match modern_version(params.meta) {
+        Ok(version) => version,
+        Err(error) => return invalid(&error),
+    };
+    if let Err(error) = headers::check_version(inbound, &version) {
+        return mismatch(&error);
     }
-    let Some(revision) = Revision::parse(&meta.version).filter(|revision| revision.era() == Era::Modern) else {
-        return reply::error_value(StatusCode::BAD_REQUEST, Some(id), &unsupported_version(&meta.version));
+    let Some(revision) = Revision::parse(&version).filter(|revision| revision.era() == Era::Modern) else {
+        return reply::error_value(StatusCode::BAD_REQUEST, Some(id), &unsupported_version(&version));
     };
+    let (meta, subject) = match ModernMeta::parse(params.meta).and_then(|meta| Ok((meta, params.subject(&method)?))) {
+        Ok(read) => read,
+        Err(error) => return invalid(&error),
+    };
+    if let Err(error) = headers::check_mirrored(inbound, &method, subject.as_deref()) {
+        return mismatch(&error);
+    }
     caller.client_claim = meta.client_claim;
     let mut call = Call {
         id: id.to_owned(),
@@ -51,7 +69,7 @@ pub(super) async fn post(mut caller: Caller, inbound: &HeaderMap, body: Bytes) -
         progress_token: progress_token(params.meta).map(ToOwned::to_owned),
         body: body.clone(),
         connects: false,
-        screen: Screen { revision, capabilities: Arc::new(meta.capabilities) },
+        screen: Screen::of_request(revision, meta.capabilities),
         caller,
     };
     if call.method == "subscriptions/listen" {

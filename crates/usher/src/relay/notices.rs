@@ -1,47 +1,83 @@
 //! Completion notices: to the client that was asked, once, on a stream that it reads (R-DONE-01).
 
-use elicit::complete_notice;
-use usher_store::{InteractionId, SessionKey};
+use std::sync::Arc;
 
+use bytes::Bytes;
+use elicit::complete_notice;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use usher_store::{InteractionId, SessionKey, StoreError};
+
+use super::ask_legacy::TOOLS_CHANGED;
 use crate::{app::App, mcp::sse::message_event};
+
+/// Sessions that are looked after at a time when all of them are.
+const AT_ONCE: usize = 4;
 
 /// Delivers the notices of one completed interaction to the sessions that were asked and have a stream open here. The
 /// others stay queued until such a stream opens, or the interaction's time is over. A held call sends its own.
 pub async fn deliver(app: &App, interaction: &InteractionId) {
-    let sessions = match app.store.notice_sessions(interaction).await {
-        Ok(sessions) => sessions,
-        Err(error) => {
-            tracing::warn!(%error, "completion notices cannot be looked up");
-            return;
+    match app.store.notice_sessions(interaction).await {
+        Ok(sessions) => {
+            for session in sessions {
+                deliver_due(app, &session).await;
+            }
         }
-    };
-    for session in sessions {
-        if app.relay.streams.of(&session).is_some() {
-            deliver_due(app, &session).await;
+        Err(error) => tracing::warn!(%error, "completion notices cannot be looked up"),
+    }
+}
+
+/// After events may have been lost: ends the streams whose session is over or has changed, and delivers what is due on the
+/// others.
+pub async fn catch_up(app: &Arc<App>) {
+    let sessions = stream::iter(app.relay.streams.sessions()).map(Ok::<_, StoreError>);
+    let caught_up = sessions.try_for_each_concurrent(AT_ONCE, |session| async move {
+        match app.store.session_of(&session, app.clock.now()).await? {
+            None => app.relay.streams.end(&session),
+            Some(found) => {
+                if found.begun {
+                    app.relay.streams.upstream_began(&session, &tools_changed());
+                }
+                deliver_due(app, &session).await;
+            }
+        }
+        Ok(())
+    });
+    if let Err(error) = caught_up.await {
+        tracing::warn!(%error, "what was missed while events were lost cannot be read");
+    }
+}
+
+/// What a client is told whose upstream shows its tools from now on.
+pub(super) fn tools_changed() -> Bytes {
+    message_event(TOOLS_CHANGED)
+}
+
+/// Delivers what is due on a session's stream, if one is open here.
+pub(super) async fn deliver_due(app: &App, session: &SessionKey) {
+    let Some(delivery) = app.relay.streams.delivery(session) else { return };
+    delivery.want();
+    while delivery.is_wanted() {
+        // Whoever has the turn looks once more.
+        let Ok(_turn) = delivery.turn.try_lock() else { return };
+        while delivery.take_wanted() {
+            if let Err(error) = deliver_once(app, session).await {
+                tracing::warn!(%error, "completion notices cannot be delivered");
+            }
         }
     }
 }
 
-/// Delivers what is due on a session's stream.
-pub(super) async fn deliver_due(app: &App, session: &SessionKey) {
-    let due = match app.store.due_notices(session).await {
-        Ok(due) => due,
-        Err(error) => {
-            tracing::warn!(%error, "completion notices cannot be looked up");
-            return;
-        }
-    };
-    for interaction in due {
+async fn deliver_once(app: &App, session: &SessionKey) -> Result<(), StoreError> {
+    for interaction in app.store.due_notices(session).await? {
         if app.relay.answers.is_asking(session, &interaction) {
             continue;
         }
-        let Some(stream) = app.relay.streams.of(session) else { return };
+        let Some(stream) = app.relay.streams.of(session) else { return Ok(()) };
         // A place in the queue first, so that a notice that was claimed is also sent.
-        let Ok(permit) = stream.reserve().await else { return };
-        match app.store.claim_notice(&interaction, session).await {
-            Ok(true) => permit.send(message_event(&complete_notice(interaction.as_str()))),
-            Ok(false) => {}
-            Err(error) => tracing::warn!(%error, "a completion notice cannot be claimed"),
+        let Some(permit) = stream.reserve().await else { return Ok(()) };
+        if app.store.claim_notice(&interaction, session).await? {
+            permit.send(message_event(&complete_notice(interaction.as_str())));
         }
     }
+    Ok(())
 }

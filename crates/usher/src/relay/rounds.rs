@@ -19,7 +19,7 @@ use crate::{
 const GRACE: u64 = 60;
 
 /// What one state carries.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Round {
     /// Rounds in a row that carried nothing but state.
     pub(super) quiet: u8,
@@ -126,7 +126,6 @@ pub(super) fn seal_upstream(call: &Call, state: &str) -> Result<String, CarryErr
 }
 
 /// What a retry says to our questions, and what is left of it for the upstream.
-#[derive(Debug)]
 pub(super) struct Taken {
     /// The round with what was said.
     pub(super) round: Round,
@@ -139,7 +138,9 @@ pub(super) struct Taken {
 /// Takes a retry apart. Missing and malformed answers leave their question open. In a round of ours the upstream asked
 /// nothing, so answers to anything else are ignored (R-MRTR-04); in a round of the upstream's all of them go on to it.
 pub(super) fn take(mut round: Round, responses: Option<&RawValue>) -> Taken {
-    let responses = responses.and_then(|raw| InputResponses::parse(raw.get()).ok());
+    let read = responses.and_then(|raw| Some((raw, InputResponses::parse(raw.get()).ok()?)));
+    let theirs = read.as_ref().map(|(raw, _)| (*raw).to_owned());
+    let responses = read.map(|(_, read)| read);
     let mut refused = None;
     for ours in &mut round.ours {
         let said = responses.as_ref().and_then(|responses| responses.get(&ours.key));
@@ -149,22 +150,8 @@ pub(super) fn take(mut round: Round, responses: Option<&RawValue>) -> Taken {
             None => {}
         }
     }
-    let fresh = responses.as_ref().filter(|_| round.ours.is_empty()).map(|responses| responses.without::<&str>(&[]));
-    let rest = merge(round.carried.as_deref(), fresh.as_deref());
+    let rest = if round.ours.is_empty() { theirs } else { round.carried.clone() };
     Taken { round, refused, rest }
-}
-
-/// Joins two JSON objects; of a key in both the later value counts.
-fn merge(earlier: Option<&RawValue>, later: Option<&str>) -> Option<Box<RawValue>> {
-    let mut joined = RawObject::parse(earlier.map_or("{}", RawValue::get)).ok()?;
-    if let Some(later) = later {
-        let later = InputResponses::parse(later).ok()?;
-        for (key, value) in later.iter() {
-            joined.set(key, value.get().to_owned());
-        }
-    }
-    let text = joined.to_json();
-    if text == "{}" { None } else { RawValue::from_string(text).ok() }
 }
 
 /// The call as the upstream gets it: its own state and its own answers, and nothing of ours.

@@ -5,12 +5,13 @@ use std::{sync::Arc, time::Duration};
 
 use axum::body::Body;
 use bytes::Bytes;
-use elicit::{ASKING_METHODS, 
-    ClientCapabilities, Era, InputRequired, Modes, RawObject, Revision, WireError, codes, missing_capability, mode_of,
+use elicit::{
+    ASKING_METHODS, ClientCapabilities, Era, InputRequired, Modes, RawObject, Revision, WireError, codes, missing_capability, mode_of,
 };
 use futures_util::stream;
-use http::{HeaderValue, Method, StatusCode, header};
+use http::{Method, StatusCode};
 use serde_json::value::RawValue;
+use usher_store::Session;
 
 use super::{
     call::{Call, Caller},
@@ -18,7 +19,6 @@ use super::{
 };
 use crate::mcp::{
     envelope::{EnvelopeError, Message, error_object, error_text, result_text, text_of},
-    headers::LAST_EVENT_ID,
     sse::{Event, Events, message_event},
 };
 
@@ -29,7 +29,14 @@ const SILENT_AT_MOST: Duration = Duration::from_mins(10);
 #[derive(Clone)]
 pub(super) struct Screen {
     pub(super) revision: Revision,
-    pub(super) capabilities: Arc<ClientCapabilities>,
+    declared: Declared,
+}
+
+/// Where the client's capabilities stand.
+#[derive(Clone)]
+enum Declared {
+    Session(Arc<Session>),
+    Request(Arc<ClientCapabilities>),
 }
 
 /// What becomes of one message of an upstream.
@@ -43,8 +50,26 @@ pub(super) enum Screened {
 }
 
 impl Screen {
+    /// For the client of a legacy session.
+    pub(super) fn of_session(session: &Arc<Session>) -> Self {
+        Self { revision: session.revision, declared: Declared::Session(Arc::clone(session)) }
+    }
+
+    /// For a modern request, which says what its client can do.
+    pub(super) fn of_request(revision: Revision, capabilities: ClientCapabilities) -> Self {
+        Self { revision, declared: Declared::Request(Arc::new(capabilities)) }
+    }
+
+    fn capabilities(&self) -> &ClientCapabilities {
+        match &self.declared {
+            Declared::Session(session) => &session.capabilities,
+            Declared::Request(capabilities) => capabilities,
+        }
+    }
+
+    /// The modes of elicitation that the client declared.
     pub(super) fn modes(&self) -> Modes {
-        self.capabilities.modes(self.revision)
+        self.capabilities().modes(self.revision)
     }
 
     /// Looks at one message of the upstream on a call's way back.
@@ -112,7 +137,8 @@ impl Screen {
     }
 }
 
-const COMPLETE: &str = "notifications/elicitation/complete";
+/// The completion notice.
+pub(super) const COMPLETE: &str = "notifications/elicitation/complete";
 
 /// Whether an error has the code -32042, however the number is written: many readers know one kind of number only.
 fn requires_url(error: &RawValue) -> bool {
@@ -150,7 +176,7 @@ fn modern_result(screen: &Screen, call: &Call, result: &RawValue) -> Screened {
     if !ASKING_METHODS.contains(&call.method.as_str()) {
         return fault("asked where the protocol allows no question");
     }
-    if let Some(capabilities) = required.undeclared(&screen.capabilities, screen.revision) {
+    if let Some(capabilities) = required.undeclared(screen.capabilities(), screen.revision) {
         let text = format!("the server {name} asks for something that this app did not declare");
         return replace(StatusCode::BAD_REQUEST, call, &missing_capability(&text, capabilities));
     }
@@ -159,7 +185,7 @@ fn modern_result(screen: &Screen, call: &Call, result: &RawValue) -> Screened {
         Ok(sealed) => sealed,
         Err(error) => {
             tracing::warn!(upstream = name, %error, "an upstream's state cannot be carried");
-            return fault("sent a state that is too large to carry");
+            return fault("sent a state that cannot be carried");
         }
     };
     let Ok(mut object) = RawObject::parse(result.get()) else { return fault("answered with what is no object") };
@@ -171,11 +197,8 @@ fn modern_result(screen: &Screen, call: &Call, result: &RawValue) -> Screened {
 fn refuse(caller: &Caller, id: &RawValue) {
     let text = "the client did not declare this mode of elicitation";
     let body = error_text(Some(id), &error_object(codes::INVALID_PARAMS, text));
-    let mut caller = caller.clone();
     // The question may have come on a GET stream, whose request was no POST.
-    caller.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    caller.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
-    caller.headers.remove(LAST_EVENT_ID);
+    let caller = caller.for_post();
     tokio::spawn(async move {
         tracing::info!(upstream = caller.upstream().name, "a question in an undeclared mode was refused");
         // Without a store it goes without a credential, which an upstream may accept.

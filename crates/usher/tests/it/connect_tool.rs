@@ -105,3 +105,56 @@ async fn a_legacy_call_begins_the_upstream_session_when_it_goes_on() {
     stage.person().await.connect(&question.string(&["params", "url"]).unwrap(), &[("api_key", KEY)]).await;
     assert_eq!(stream.reply().await.content_text(), "sunny");
 }
+
+/// R-GW-03, R-GW-06: a key that the upstream refuses for everything is marked at the handshake, and asked for anew.
+#[tokio::test]
+async fn a_refused_key_leads_back_to_the_tool_that_connects() {
+    let stage = closed_stage().await;
+    let person = stage.connected_with("a-key-that-was-revoked").await;
+    let client = stage.legacy();
+    client.initialize().await;
+    assert_eq!(names(&client.call("tools/list", "{}").await.result()), ["connect"]);
+    let mut stream = client.open_tool("connect", "{}").await;
+    let question = stream.expect("elicitation/create").await;
+    client.respond(question.id().unwrap(), r#"{"action":"accept"}"#).await;
+    let url = question.string(&["params", "url"]).unwrap();
+    person.connect(&url, &[("api_key", KEY)]).await;
+    assert!(stream.reply().await.content_text().contains("Weather is connected"));
+    assert_eq!(client.tool("get_forecast", "{}").await.content_text(), "sunny");
+}
+
+/// R-GW-03: in a session that began without its upstream, a wrong key is refused at the late handshake and asked for again.
+#[tokio::test]
+async fn a_wrong_key_at_the_late_handshake_is_asked_for_again() {
+    let stage = closed_stage().await;
+    let client = stage.legacy();
+    client.initialize().await;
+    let mut stream = client.open_tool("get_forecast", "{}").await;
+    let person = stage.person().await;
+    for key in ["not-the-key", KEY] {
+        let question = stream.expect("elicitation/create").await;
+        client.respond(question.id().unwrap(), r#"{"action":"accept"}"#).await;
+        person.connect(&question.string(&["params", "url"]).unwrap(), &[("api_key", key)]).await;
+    }
+    assert_eq!(stream.reply().await.content_text(), "sunny");
+}
+
+/// The client was promised a revision that the upstream does not speak: its session ends, and the next one reaches the
+/// upstream itself.
+#[tokio::test]
+async fn an_upstream_that_chooses_another_revision_ends_the_session() {
+    let upstream = Upstream::builder()
+        .require("x-api-key", KEY, Refusal::unauthorized())
+        .legacy_versions(&["2025-06-18"])
+        .start()
+        .await;
+    let stage = Stage::with(Setup::default(), upstream).await;
+    let client = stage.legacy();
+    assert_eq!(client.initialize().await.result()["protocolVersion"], "2025-11-25");
+    stage.connected().await;
+    assert_eq!(client.call("tools/list", "{}").await.error_code(), -32603);
+    assert_eq!(client.call("tools/list", "{}").await.status, 404);
+    let again = stage.legacy();
+    assert_eq!(again.initialize().await.result()["protocolVersion"], "2025-06-18");
+    assert_eq!(names(&again.call("tools/list", "{}").await.result()), ["get_forecast"]);
+}

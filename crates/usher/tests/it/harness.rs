@@ -1,6 +1,7 @@
 //! A service of one's own for each test: temporary store, free port, a clock that can be set forward.
 
 use std::{
+    collections::BTreeMap,
     fmt::Write,
     path::{Path, PathBuf},
     sync::{
@@ -11,7 +12,7 @@ use std::{
 
 use elicit::SystemRandom;
 use jiff::{SignedDuration, Timestamp};
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use tokio::net::TcpListener;
 use usher::{
     clock::{Clock, SystemClock},
@@ -21,12 +22,16 @@ use usher::{
     pages,
     serve::{Running, start},
 };
-use usher_store::{Credential, Interaction, InteractionId};
+use usher_store::{
+    Advanced, AuditAction, Completion, Credential, Interaction, InteractionId, KeyFile, Step, Store, Vault,
+};
 use usher_testkit::{
+    DEADLINE,
     client::{Legacy, Modern, Reply},
     person::Person,
     provider::Api,
     upstream::{Script, Upstream},
+    within,
 };
 
 /// The key that the weather server accepts.
@@ -259,10 +264,15 @@ impl Stage {
 
     /// Connects the weather for the first client, and returns the person who did.
     pub async fn connected(&self) -> Person {
+        self.connected_with(KEY).await
+    }
+
+    /// The same with a key of the test's choice.
+    pub async fn connected_with(&self, key: &str) -> Person {
         let (method, params) = CALLS[0];
         let asked = self.modern().call(method, params).await;
         let person = self.person().await;
-        let done = person.connect(&asked.url(), &[("api_key", KEY)]).await;
+        let done = person.connect(&asked.url(), &[("api_key", key)]).await;
         assert_eq!(done.heading().as_deref(), Some("Connected"), "{}", done.describe());
         person
     }
@@ -308,5 +318,44 @@ impl Stage {
         let config = Config::load(&self.folder.path().join("usher.toml"), &|_| None);
         let config = config.unwrap_or_else(|faults| panic!("{faults}"));
         self.running = Some(start(config, None, self.clock.clone(), Arc::new(SystemRandom)).await.unwrap());
+    }
+}
+
+/// What another replica does, of which this service hears nothing.
+impl Stage {
+    /// The same store, opened once more. Its events reach nobody here, as when a connection was lost.
+    pub async fn elsewhere(&self) -> Store {
+        let keys = Arc::new(KeyFile::load(&self.app().config.keys_file).unwrap());
+        let random = Arc::new(SystemRandom);
+        Store::open(&self.app().config.store, Arc::new(Vault::new(keys, random.clone())), random).await.unwrap()
+    }
+
+    /// The person connects the weather there.
+    pub async fn connect_elsewhere(&self, url: &str, key: &str) {
+        let (store, now) = (self.elsewhere().await, self.clock.now());
+        let mut interaction = self.interaction(url).await;
+        for step in [Step::Open, Step::Consent] {
+            let Advanced::Done(next) = store.advance(interaction, step, now).await.unwrap() else { panic!("a step") };
+            interaction = next;
+        }
+        let secrets = BTreeMap::from([("api_key".to_owned(), SecretString::from(key))]);
+        let done = store.complete(interaction, Completion::Connect { secrets }, now).await.unwrap();
+        assert!(matches!(done, Advanced::Done(_)));
+        store.close().await;
+    }
+
+    /// Waits for the person's audit rows of this kind, which are written in the background, and counts them.
+    pub async fn audited(&self, action: AuditAction) -> usize {
+        let rows = async || {
+            let rows = self.app().store.audit_of(&local_user(), 1000).await.unwrap();
+            rows.iter().filter(|row| row.action == Some(action)).count()
+        };
+        let written = async {
+            while rows().await == 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        within(DEADLINE, "nothing was audited", written).await;
+        rows().await
     }
 }

@@ -1,5 +1,6 @@
 //! What a person meets in the browser, over plain HTTP.
 
+mod again;
 mod appearance;
 mod forgery;
 mod keys;

@@ -67,7 +67,7 @@ impl Service {
         let folder = Folder::new();
         let port = free_port();
         config(folder.path(), port, upstream, "");
-        let mut child = usher(folder.path(), &["serve"]).spawn().unwrap();
+        let mut child = usher(folder.path(), &["serve", "--show-token"]).spawn().unwrap();
         let (stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
         // Whoever writes to a full pipe stands still.
         std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
@@ -143,6 +143,38 @@ async fn the_greeting_signs_in_and_configures_a_host() {
     assert_eq!(service.host_config()["mcpServers"]["weather"]["type"], "http");
     assert_eq!(service.client().call("tools/list", "{}").await.status, 200);
     upstream.assert_clean();
+}
+
+/// R-SEC-07: where nobody looks on, no token and no link is printed, but where they are.
+#[tokio::test]
+async fn a_greeting_that_is_no_terminals_tells_no_secret() {
+    let folder = Folder::new();
+    let port = free_port();
+    config(folder.path(), port, "http://127.0.0.1:9/mcp", "");
+    let mut child = usher(folder.path(), &["serve"]).stderr(Stdio::null()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let greeting = tokio::task::spawn_blocking(move || {
+        let mut told = String::new();
+        for line in lines {
+            told.push_str(&line);
+            told.push('\n');
+            if line.contains("usher login") {
+                break;
+            }
+        }
+        told
+    });
+    let greeting = within(DEADLINE, "no greeting", greeting).await.unwrap();
+    let _ = child.kill();
+    child.wait().unwrap();
+    let path = folder.path().join("usher.tokens");
+    let tokens = std::fs::read_to_string(&path).unwrap();
+    let token = tokens.split('"').find(|part| part.len() == 43).unwrap();
+    assert!(!greeting.contains(token) && !greeting.contains("token="), "{greeting}");
+    for said in [&format!("http://127.0.0.1:{port}/mcp/weather"), path.to_str().unwrap(), "usher login", "--show-token"]
+    {
+        assert!(greeting.contains(said), "{said}: {greeting}");
+    }
 }
 
 /// R-SEC-07: whatever the service makes is for its owner alone.
@@ -252,6 +284,8 @@ async fn without_a_key_file_a_shared_store_is_not_opened() {
     assert!(told.contains("usher keys init") && told.contains("usher.keys"), "{told}");
     assert!(!told.contains("secret-password"), "{told}");
     assert!(!folder.path().join("usher.keys").exists());
+    // The URL of the store is the service's: the command does without.
+    config(folder.path(), free_port(), "http://127.0.0.1:9/mcp", "[store]\nurl_env = \"USHER_TEST_NO_SUCH_URL\"");
     let made = run(folder.path(), &["keys", "init"]).await;
     assert_eq!(made.status.code(), Some(0), "{}", text_of_both(&made));
     let mode = std::fs::metadata(folder.path().join("usher.keys")).unwrap().permissions().mode();
@@ -299,7 +333,7 @@ async fn login_after_a_killed_service_says_that_it_does_not_run() {
 async fn the_log_of_a_start_tells_no_token() {
     let folder = Folder::new();
     config(folder.path(), free_port(), "http://127.0.0.1:9/mcp", "");
-    let mut child = usher(folder.path(), &["serve"]).env("USHER_LOG", "trace").spawn().unwrap();
+    let mut child = usher(folder.path(), &["serve", "--show-token"]).env("USHER_LOG", "trace").spawn().unwrap();
     let (stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let log = std::thread::spawn(move || {
         let mut log = String::new();

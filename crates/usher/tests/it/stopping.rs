@@ -97,9 +97,10 @@ async fn a_held_retry_ends_in_another_round() {
 #[tokio::test]
 async fn a_held_call_ends_in_a_required_url() {
     let mut stage = Stage::new().await;
-    let client = stage.ready().await;
     let mut held = Vec::new();
     for (method, params) in CALLS {
+        // A session of its own: one session is asked once.
+        let client = stage.ready().await;
         let mut stream = client.open(method, params).await;
         let asked = stream.expect("elicitation/create").await;
         held.push((stream, asked.string(&["params", "elicitationId"]).unwrap()));
@@ -113,7 +114,8 @@ async fn a_held_call_ends_in_a_required_url() {
     done(stop).await;
 }
 
-/// Streamable HTTP 2026-07-28: a subscription that the server ends is ended by its result; a GET stream just ends.
+/// 2026-07-28, "Cancellation" and "Subscriptions": a subscription that the server ends is cancelled and then ended by its
+/// result; a GET stream just ends.
 #[tokio::test]
 async fn long_streams_end_in_good_order() {
     let mut stage = Stage::free(Upstream::start().await).await;
@@ -127,6 +129,10 @@ async fn long_streams_end_in_good_order() {
     assert_eq!(reply.response().id(), Some("\"l1\""));
     let result = r#"{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":"l1"}}"#;
     assert_eq!(reply.result_raw(), result);
+    let cancelled = &reply.messages[reply.messages.len() - 2];
+    assert_eq!(cancelled.method().as_deref(), Some("notifications/cancelled"), "{}", reply.text());
+    assert_eq!(cancelled.at(&["params", "requestId"]), Some("\"l1\""));
+    assert_eq!(cancelled.at(&["params", "_meta"]), Some(r#"{"io.modelcontextprotocol/subscriptionId":"l1"}"#));
     assert!(get.reply_within(PROMPT).await.messages.is_empty());
     done(stop).await;
     stage.upstream.wait_until("nobody listens", |upstream| upstream.listeners() + upstream.get_streams() == 0).await;

@@ -1,7 +1,12 @@
 //! The store is gone: what needs it gets a clear error, what does not goes on.
 
-use crate::harness::{ACCEPT, CALLS, KEY, Stage, answered};
+use elicit::Principal;
+use futures_util::FutureExt as _;
+use usher::identity::tokens::local_user;
+use usher_store::AuditAction;
 use usher_testkit::person::Person;
+
+use crate::harness::{ACCEPT, CALLS, KEY, Stage, answered};
 
 /// R-SEC-04: readiness says so, and health does not depend on it.
 #[tokio::test]
@@ -91,4 +96,14 @@ async fn a_held_call_ends_when_the_store_is_gone() {
     let reply = stream.reply().await;
     assert_eq!(reply.error_code(), -32603, "{}", reply.text());
     assert!(reply.error_message().contains("store"), "{}", reply.text());
+}
+
+/// R-SEC-03, R-SEC-04: nobody waits for the store to be turned away, and it is audited all the same.
+#[tokio::test]
+async fn who_is_turned_away_does_not_wait_for_the_audit_log() {
+    let stage = Stage::new().await;
+    let principal = Principal { user: local_user(), client: stage.app().tokens.first().0.clone() };
+    let refused = stage.app().broker.turned_away(AuditAction::SessionRefused, Some(&principal), Some("weather"));
+    assert!(refused.now_or_never().is_some());
+    assert_eq!(stage.audited(AuditAction::SessionRefused).await, 1);
 }

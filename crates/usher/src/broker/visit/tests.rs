@@ -1,35 +1,78 @@
 //! Visits over a real store, with a fake provider that checks keys.
 
-use std::{fmt::Write as _, path::Path, sync::Arc};
+use std::{
+    fmt::Write as _,
+    path::Path,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
-use elicit::{ClientId, Principal, SystemRandom};
+use elicit::{ClientId, Principal, Random, SystemRandom};
 use jiff::{SignedDuration, Timestamp};
-use usher_store::{KeyFile, NewInteraction, Store, Vault};
+use secrecy::ExposeSecret as _;
+use usher_store::{
+    AskReason, Credential, CredentialStatus, KeyError, KeyFile, KeyWrap, NewInteraction, Store, Vault, WrappedKey,
+};
 use usher_testkit::provider::{Api, Behaviour};
+use zeroize::Zeroizing;
 
 use super::*;
 use crate::{
     broker::{Limits, Waiting},
     clock::Clock,
     commands::install_crypto_provider,
-    config::{Config, Text, folder::Folder},
+    config::{Config, folder::Folder},
     credentials::Credentials,
     egress::Egress,
 };
 
 const KEY: &str = "wk_7f3a";
 
-/// A clock that stands still.
-struct Still(Timestamp);
+/// A clock that stands still until it is set forward.
+struct Still(Mutex<Timestamp>);
 
 impl Clock for Still {
     fn now(&self) -> Timestamp {
-        self.0
+        *self.0.lock().unwrap()
+    }
+}
+
+/// Master keys, the first of which can be lost.
+struct Keys {
+    kept: [KeyFile; 2],
+    lost: AtomicBool,
+}
+
+impl Keys {
+    fn now(&self) -> &KeyFile {
+        &self.kept[usize::from(self.lost.load(Ordering::SeqCst))]
+    }
+}
+
+impl KeyWrap for Keys {
+    fn active_id(&self) -> &str {
+        self.now().active_id()
+    }
+
+    fn has(&self, id: &str) -> bool {
+        self.now().has(id)
+    }
+
+    fn wrap(&self, data_key: &[u8; 32], context: &[u8], random: &dyn Random) -> Result<WrappedKey, KeyError> {
+        self.now().wrap(data_key, context, random)
+    }
+
+    fn unwrap(&self, wrapped: &WrappedKey, context: &[u8]) -> Result<Zeroizing<[u8; 32]>, KeyError> {
+        self.now().unwrap(wrapped, context)
     }
 }
 
 struct House {
     broker: Broker,
+    clock: Arc<Still>,
+    keys: Arc<Keys>,
     _folder: Folder,
 }
 
@@ -47,7 +90,9 @@ fn config(server: &str, check: Option<&str>) -> Config {
     write!(
         text,
         "[[upstream]]\nname = \"forecast\"\nurl = \"{server}\"\n[[upstream.needs]]\nprovider = \"weather\"\n\
-         header = {{ X-Api-Key = \"{{api_key}}\" }}\n"
+         header = {{ X-Api-Key = \"{{api_key}}\" }}\n\
+         [[upstream]]\nname = \"archive\"\nurl = \"https://archive.example/mcp\"\n[[upstream.needs]]\n\
+         provider = \"weather\"\nheader = {{ X-Api-Key = \"{{api_key}}\" }}\n"
     )
     .unwrap();
     Config::parse(&text, Path::new("/srv/usher/usher.toml"), &|_| None).unwrap()
@@ -57,22 +102,23 @@ async fn house(check: Option<&str>) -> House {
     install_crypto_provider();
     let folder = Folder::new();
     let random = Arc::new(SystemRandom);
-    let keys = Arc::new(KeyFile::create(&folder.path("usher.keys"), &SystemRandom).unwrap());
-    let vault = Arc::new(Vault::new(keys, random.clone()));
+    let key = |name: &str| KeyFile::create(&folder.path(name), &SystemRandom).unwrap();
+    let keys = Arc::new(Keys { kept: [key("usher.keys"), key("other.keys")], lost: AtomicBool::new(false) });
+    let vault = Arc::new(Vault::new(keys.clone(), random.clone()));
     let url = SecretString::from(format!("sqlite:{}", folder.path("usher.db").display()));
     let store = Store::open(&url, vault, random.clone()).await.unwrap();
-    let clock: Arc<dyn Clock> = Arc::new(Still(now()));
+    let clock = Arc::new(Still(Mutex::new(now())));
     let broker = Broker {
         config: Arc::new(config("https://forecast.example/mcp", check)),
         store: store.clone(),
-        clock: Arc::clone(&clock),
+        clock: clock.clone(),
         random,
         egress: Egress::new().unwrap(),
-        credentials: Credentials::new(store, clock),
+        credentials: Credentials::new(store, clock.clone()),
         limits: Arc::new(Limits::default()),
         waiting: Waiting::default(),
     };
-    House { broker, _folder: folder }
+    House { broker, clock, keys, _folder: folder }
 }
 
 fn person(subject: &str) -> UserId {
@@ -85,16 +131,20 @@ fn typed(pairs: &[(&str, &str)]) -> BTreeMap<String, SecretString> {
 
 impl House {
     async fn ask(&self, client: &str, reason: AskReason) -> InteractionId {
+        self.ask_for("forecast", client, reason).await
+    }
+
+    async fn ask_for(&self, upstream: &str, client: &str, reason: AskReason) -> InteractionId {
         let new = NewInteraction {
             id: InteractionId::new(&SystemRandom),
             principal: Principal { user: person("owner"), client: ClientId::new(client).unwrap() },
             client_claim: None,
             provider: "weather".into(),
-            destination: self.broker.config.upstream("forecast").unwrap().destination(),
+            destination: self.broker.config.upstream(upstream).unwrap().destination(),
             reason,
-            expires_at: now() + SignedDuration::from_mins(15),
+            expires_at: self.clock.now() + SignedDuration::from_mins(15),
         };
-        self.broker.store.ask(&[new], None, now()).await.unwrap().remove(0).id
+        self.broker.store.ask(&[new], None, self.clock.now()).await.unwrap().remove(0).id
     }
 
     async fn open(&self, id: &InteractionId) -> Visit {
@@ -264,25 +314,137 @@ async fn what_no_header_can_carry_is_said_at_the_field() {
     assert_eq!(faults, [Fault::Characters("api_key".into())]);
 }
 
-fn field(name: &str, required: bool) -> Field {
-    Field { name: name.into(), label: Text::from(name), description: None, help_url: None, masked: true, required }
+/// R-OAUTH-04, R-GW-04: what a person is asked follows from what is stored when they look, not from why it was asked.
+#[tokio::test]
+async fn the_purpose_is_what_is_new_now() {
+    let mut house = house(None).await;
+    let purpose = async |house: &House, upstream: &str, client: &str, reason: AskReason| {
+        let id = house.ask_for(upstream, client, reason).await;
+        house.open(&id).await.purpose
+    };
+    assert_eq!(purpose(&house, "archive", "editor", AskReason::Rejected).await, Purpose::Connect);
+    let first = house.ask("desktop", AskReason::Missing).await;
+    let late = house.ask("desktop", AskReason::Missing).await;
+    assert_eq!(first, late);
+    house.submit(&first, KEY).await;
+    for (upstream, client, expected) in [
+        ("forecast", "desktop", Purpose::Continue),
+        ("forecast", "editor", Purpose::AllowClient),
+        ("archive", "desktop", Purpose::AllowServer),
+        ("archive", "editor", Purpose::AllowBoth),
+    ] {
+        for reason in [AskReason::Missing, AskReason::NewClient, AskReason::NewDestination] {
+            assert_eq!(purpose(&house, upstream, client, reason).await, expected, "{upstream} {client}");
+        }
+    }
+    house.broker.config = Arc::new(config("https://moved.example/mcp", None));
+    let moved = house.ask("desktop", AskReason::NewDestination).await;
+    let visit = house.open(&moved).await;
+    assert_eq!(visit.purpose, Purpose::AllowAddress);
+    assert_eq!(visit.approvals.len(), 1, "where it was allowed before");
+    assert_eq!(purpose(&house, "forecast", "editor", AskReason::NewDestination).await, Purpose::AllowBoth);
+    house.broker.allow(&moved, &person("owner")).await.unwrap();
+    assert_eq!(house.stored().await.unwrap().approvals.len(), 2);
 }
 
-#[test]
-fn what_was_typed_is_kept_without_the_spaces_around_it() {
-    let fields = [field("key", true), field("team", false)];
-    let secrets = read(&fields, &typed(&[("key", " abc def\n"), ("team", "")])).unwrap();
-    assert_eq!(secrets["key"].expose_secret(), "abc def");
-    assert!(!secrets.contains_key("team"));
+/// R-GW-04: earlier approvals hold for a new key as well, so the page gets to know them.
+#[tokio::test]
+async fn a_visit_knows_who_else_will_use_the_key() {
+    let house = house(None).await;
+    let first = house.ask("desktop", AskReason::Missing).await;
+    house.submit(&first, KEY).await;
+    let second = house.ask_for("archive", "editor", AskReason::NewClient).await;
+    house.broker.allow(&second, &person("owner")).await.unwrap();
+    let version = house.stored().await.unwrap().version;
+    house.broker.store.reject_credential(&person("owner"), "weather", version, now()).await.unwrap();
+    let again = house.ask("desktop", AskReason::Rejected).await;
+    let visit = house.open(&again).await;
+    let known: Vec<_> = visit.approvals.iter().map(|one| (one.client.as_str(), &*one.destination.upstream)).collect();
+    assert_eq!(known, [("desktop", "forecast"), ("editor", "archive")]);
+    assert_eq!(visit.titles["archive"].get("en"), "archive");
 }
 
-#[test]
-fn every_fault_is_named_at_once() {
-    let fields = [field("key", true), field("team", true), field("note", false)];
-    let long = "x".repeat(FIELD_AT_MOST + 1);
-    let faults = read(&fields, &typed(&[("team", &long), ("note", "a\u{0}b"), ("admin", "yes")])).unwrap_err();
-    assert_eq!(
-        faults,
-        [Fault::Unknown, Fault::Missing("key".into()), Fault::TooLong("team".into()), Fault::Characters("note".into())]
-    );
+/// A question about what works and is allowed by now is over with one press.
+#[tokio::test]
+async fn what_is_allowed_by_now_is_completed_with_one_press() {
+    let house = house(None).await;
+    let first = house.ask("desktop", AskReason::Missing).await;
+    house.submit(&first, KEY).await;
+    let late = house.ask("desktop", AskReason::Rejected).await;
+    assert_eq!(house.open(&late).await.purpose, Purpose::Continue);
+    let done = house.broker.allow(&late, &person("owner")).await.unwrap();
+    assert!(matches!(done, Submitted::Completed(_)));
+    assert_eq!(house.stored().await.unwrap().approvals.len(), 1);
+}
+
+/// What does not open any more is asked for anew, and what comes takes its place.
+#[tokio::test]
+async fn a_credential_that_cannot_be_read_is_connected_anew() {
+    let house = house(None).await;
+    let first = house.ask("desktop", AskReason::Missing).await;
+    house.submit(&first, KEY).await;
+    house.keys.lost.store(true, Ordering::SeqCst);
+    house.broker.credentials.forget_all();
+    let principal = Principal { user: person("owner"), client: ClientId::new("desktop").unwrap() };
+    let upstream = house.broker.config.upstream("forecast").unwrap();
+    let call =
+        crate::broker::Call { principal: &principal, upstream, method: "tools/call", subject: Some("get_forecast") };
+    let decision = house.broker.decide(call).await.unwrap();
+    let crate::broker::Decision::Ask(missing) = decision else { panic!("it was used") };
+    assert_eq!(missing[0].reason, AskReason::Missing);
+
+    let id = house.ask("desktop", missing[0].reason).await;
+    assert_eq!(house.open(&id).await.purpose, Purpose::Restore);
+    let nothing = house.broker.allow(&id, &person("owner")).await.unwrap();
+    assert!(matches!(nothing, Submitted::Again(_)));
+    assert!(matches!(house.submit(&id, "wk_new").await, Submitted::Completed(_)));
+    assert_eq!(house.stored().await.unwrap().secrets["api_key"].expose_secret(), "wk_new");
+}
+
+/// WCAG 2.2, 2.2.1: more time, as often as it takes to look for a key, and not for ever.
+#[tokio::test]
+async fn a_person_can_take_more_time() {
+    let house = house(None).await;
+    let id = house.ask("desktop", AskReason::Missing).await;
+    let asked_at = house.clock.now();
+    let mut times = 0;
+    loop {
+        let before = house.clock.now();
+        *house.clock.0.lock().unwrap() = before + SignedDuration::from_mins(14);
+        let visit = house.broker.extend(&id, &person("owner")).await.unwrap();
+        assert_eq!(visit.interaction.id, id);
+        if visit.interaction.expires_at == asked_at + OPEN_AT_MOST {
+            break;
+        }
+        assert_eq!(visit.interaction.expires_at, before + SignedDuration::from_mins(29));
+        times += 1;
+    }
+    assert!(times >= 10, "{times}");
+    let waiting = house.broker.store.waiting_interactions(&person("owner"), house.clock.now()).await.unwrap();
+    assert_eq!(waiting.len(), 1, "no other question came of it");
+    assert!(matches!(house.broker.extend(&id, &person("other")).await, Err(VisitError::OtherPerson)));
+    *house.clock.0.lock().unwrap() = asked_at + OPEN_AT_MOST;
+    assert!(matches!(house.broker.extend(&id, &person("owner")).await, Err(VisitError::Ended(_))));
+}
+
+/// What was refused can be entered again by the person's own doing, even after a decline; what works cannot.
+#[tokio::test]
+async fn a_person_connects_again_what_was_refused() {
+    let house = house(None).await;
+    let owner = person("owner");
+    assert!(matches!(house.broker.reconnect(&owner, "weather").await, Err(VisitError::NotFound)));
+    let first = house.ask("desktop", AskReason::Missing).await;
+    house.submit(&first, KEY).await;
+    assert!(matches!(house.broker.reconnect(&owner, "weather").await, Err(VisitError::NotFound)));
+    let version = house.stored().await.unwrap().version;
+    house.broker.store.reject_credential(&owner, "weather", version, now()).await.unwrap();
+    let id = house.broker.reconnect(&owner, "weather").await.unwrap();
+    assert_eq!(house.broker.reconnect(&owner, "weather").await.unwrap(), id, "one question");
+    house.broker.decline(&id, &owner).await.unwrap();
+    let id = house.broker.reconnect(&owner, "weather").await.unwrap();
+    let visit = house.open(&id).await;
+    assert_eq!((visit.purpose, visit.upstream.name.as_str()), (Purpose::Replace, "forecast"));
+    assert_eq!(visit.interaction.principal.client.as_str(), "desktop");
+    assert!(matches!(house.submit(&id, "wk_new").await, Submitted::Completed(_)));
+    assert!(matches!(house.broker.reconnect(&person("other"), "weather").await, Err(VisitError::NotFound)));
 }

@@ -1,7 +1,7 @@
 //! `usher demo`: the main job, from a tool call without a key to its result, with everything that it needs made on the spot.
 //!
-//! [`guided`] is for a person at a terminal, [`auto`] plays the person too and checks what happened. Both run the same
-//! [`stage`]: a sample MCP server with its provider, and this very Usher in front of it, over real HTTP.
+//! `guided` is for a person at a terminal, `auto` plays the person too and checks what happened. Both run the same
+//! `stage`: a sample MCP server with its provider, and this very Usher in front of it, over real HTTP.
 
 mod auto;
 mod client;

@@ -17,7 +17,10 @@ use super::{
 use crate::{
     clock::SystemClock,
     config::{Config, private_file},
-    identity::{browser::{Place, new_token}, tokens::local_user},
+    identity::{
+        browser::Place,
+        tokens::{local_user, new_token},
+    },
     pages,
     serve::{Running, start},
 };

@@ -103,6 +103,17 @@ async fn a_service_that_is_not_running_is_told_apart() {
     assert!(error.to_string().contains("usher.toml:1:1: upstream: is missing"), "{error}");
 }
 
+/// The store's secret is the service's: the command does without.
+#[tokio::test]
+async fn a_variable_of_the_service_that_is_not_set_here_does_not_matter() {
+    let (folder, url) = service(201, LINK).await;
+    let text =
+        "[store]\nurl_env = \"USHER_TEST_NO_SUCH_URL\"\n[[upstream]]\nname = \"a\"\nurl = \"https://a.example\"\n";
+    std::fs::write(folder.path("usher.toml"), text).unwrap();
+    let text = login(&args(&folder, true), &no_screen).await.unwrap();
+    assert!(text.contains(&format!("  {}/login?token=secret\n", url.origin())), "{text}");
+}
+
 #[tokio::test]
 async fn other_answers_are_told_apart() {
     for (status, body, expected) in [

@@ -13,13 +13,10 @@ fn public_url_and_listen_follow_each_other_or_agree() {
     let url = |url: &str| format!("public_url = \"{url}\"\n");
     let listen = |listen: &str| format!("[listen]\naddress = \"{listen}\"\n");
     assert_eq!(both(&url("http://127.0.0.1:9000")), pair("http://127.0.0.1:9000", "127.0.0.1:9000"));
-    assert_eq!(both(&url("http://localhost:9000/")), pair("http://localhost:9000", "127.0.0.1:9000"));
     assert_eq!(both(&url("http://[::1]:9000")), pair("http://[::1]:9000", "[::1]:9000"));
     assert_eq!(both(&url("http://127.0.0.1")), pair("http://127.0.0.1", "127.0.0.1:80"));
     assert_eq!(both(&listen("[::1]:9000")), pair("http://[::1]:9000", "[::1]:9000"));
     assert_eq!(both(&listen("127.0.0.1:80")), pair("http://127.0.0.1", "127.0.0.1:80"));
-    let named = url("http://localhost:9000") + &listen("[::1]:9000");
-    assert_eq!(both(&named), pair("http://localhost:9000", "[::1]:9000"));
 
     let fault = |lines: &str, expected: &str| {
         let found = faults(with(lines));
@@ -34,6 +31,11 @@ fn public_url_and_listen_follow_each_other_or_agree() {
         ["https://127.0.0.1:8420", "http://usher.example:8420", "http://192.168.0.2:8420", "https://usher.example"]
     {
         fault(&url(wrong), "public_url: identity mode local serves one person");
+    }
+    for named in ["http://localhost:8420", "http://LOCALHOST", "http://usher.localhost:8420", "https://localhost"] {
+        fault(&url(named), "public_url: localhost is two addresses, 127.0.0.1 and [::1]");
+        let fix = &with(&url(named)).unwrap_err().0[0].fix;
+        assert_eq!(fix, "use \"http://127.0.0.1:8420\"");
     }
     fault(&url("http://127.0.0.1:0"), "port 0");
     fault(&url("http://127.0.0.1:8420/usher"), "has more than scheme, host and port");

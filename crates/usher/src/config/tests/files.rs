@@ -4,7 +4,7 @@ use std::path::Path;
 
 use secrecy::ExposeSecret;
 
-use super::super::{Config, Identity, private_file};
+use super::super::{Config, Identity, Paths, private_file};
 use super::{faults, with};
 use crate::config::folder::Folder;
 
@@ -39,6 +39,49 @@ fn no_file_serves_two_purposes() {
     ] {
         assert_eq!(faults(with(lines)), expected, "{lines}");
     }
+}
+
+/// One folder can be written in several ways.
+#[test]
+fn no_file_serves_two_purposes_under_two_names() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("state")).unwrap();
+    let path = folder.path("usher.toml");
+    let fault = |lines: &str| {
+        let text = format!("{lines}\n[[upstream]]\nname = \"a\"\nurl = \"https://a.example\"");
+        Config::parse(&text, &path, &|_| None).unwrap_err().0.remove(0)
+    };
+    let twice = fault("[identity]\ncontrol_file = \"state/../usher.keys\"");
+    assert_eq!(twice.message, "is the file of keys.file too");
+    assert_eq!(fault("[keys]\nfile = \"state/../usher.toml\"").message, "is this very file");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(folder.path("state"), folder.path("link")).unwrap();
+        let twice = fault("[keys]\nfile = \"state/k\"\n[identity]\ntokens_file = \"link/k\"");
+        assert_eq!(twice.message, "is the file of keys.file too");
+    }
+}
+
+/// Commands beside the service need paths: a secret of the store that only the service has does not stop them.
+#[test]
+fn paths_are_known_without_the_stores_secret() {
+    let folder = Folder::new();
+    let path = folder.path("usher.toml");
+    let upstream = "[[upstream]]\nname = \"a\"\nurl = \"https://a.example\"";
+    for store in ["url_env = \"USHER_STORE_URL\"", "url_file = \"missing\""] {
+        std::fs::write(&path, format!("[store]\n{store}\n{upstream}")).unwrap();
+        assert_eq!(
+            Paths::load(&path, &|_| None).unwrap(),
+            Paths { keys_file: folder.path("usher.keys"), control_file: folder.path("usher.control") },
+            "{store}"
+        );
+        assert!(Config::load(&path, &|_| None).is_err(), "the service needs it");
+    }
+    std::fs::write(&path, format!("[store]\nurl_env = \"URL\"\n{upstream}")).unwrap();
+    let paths = Paths::load(&path, &|_| Some("sqlite:state/usher.db".to_owned())).unwrap();
+    assert_eq!(paths.control_file, folder.path("state/usher.control"), "where it is there, it counts");
+    std::fs::write(&path, format!("[store]\nurl_env = 1\n{upstream}")).unwrap();
+    assert!(Paths::load(&path, &|_| None).is_err(), "other faults are faults");
 }
 
 #[test]

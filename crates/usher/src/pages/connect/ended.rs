@@ -1,21 +1,23 @@
 //! What became of a question that is open no longer, and why somebody is not shown one.
 
+use std::collections::BTreeSet;
+
 use axum::response::Response;
 use http::StatusCode;
-use usher_store::{Interaction, InteractionId, InteractionState};
+use usher_store::{CredentialStatus, Destination, Interaction, InteractionId, InteractionState, StoreError};
 
 use crate::{
-    broker::VisitError,
+    broker::{Stored, VisitError},
     identity::browser::{Form, SignedIn},
     pages::{
         page::{Action, Fact, Message, Page, Tone},
         visitor::Visitor,
-        words::Words,
+        words::{Html, Words},
     },
 };
 
 /// The page for what came instead of an open question.
-pub(crate) fn instead(visitor: &Visitor, person: &SignedIn, id: &InteractionId, error: VisitError) -> Response {
+pub(crate) async fn instead(visitor: &Visitor, person: &SignedIn, id: &InteractionId, error: VisitError) -> Response {
     let page = visitor.page(Some(person));
     let (status, message) = match error {
         VisitError::NotFound => return visitor.missing(Some(person)),
@@ -25,11 +27,30 @@ pub(crate) fn instead(visitor: &Visitor, person: &SignedIn, id: &InteractionId, 
         VisitError::Ended(interaction) => {
             let names = Names::of(visitor, &interaction);
             let csrf = person.csrf(Form::Connect(id));
-            (StatusCode::OK, ended(page, &interaction, &names, csrf, visitor.app.clock.now()))
+            let kept = match kept(visitor, &interaction).await {
+                Ok(kept) => kept,
+                Err(error) => return visitor.trouble(&error),
+            };
+            (StatusCode::OK, ended(page, &interaction, &names, kept.as_deref(), csrf, visitor.app.clock.now()))
         }
         VisitError::Changed(interaction) => (StatusCode::GONE, changed(page, &Names::of(visitor, &interaction))),
     };
     visitor.show(status, &message)
+}
+
+/// Where a connection that this question made may be sent now. `None` where there is none any more: it was disconnected,
+/// was refused, or cannot be read.
+async fn kept(visitor: &Visitor, interaction: &Interaction) -> Result<Option<Vec<Destination>>, StoreError> {
+    if !matches!(interaction.state, InteractionState::Completed { .. }) {
+        return Ok(None);
+    }
+    let principal = &interaction.principal;
+    let Stored::Kept(credential) = visitor.app.broker.stored(&principal.user, &interaction.provider).await? else {
+        return Ok(None);
+    };
+    let holds = credential.status == CredentialStatus::Working
+        && credential.allows(&principal.client, &interaction.destination);
+    Ok(holds.then(|| credential.destinations().into_iter().cloned().collect()))
 }
 
 /// What the pages call the parts of an interaction: the operator's titles, or the names where there are none any more.
@@ -71,40 +92,63 @@ fn other_person(page: Page, csrf: String, id: &InteractionId) -> Message {
     };
     Message::new(page, Tone::Warning, words.text("other.heading"))
         .titled(words.text("other.title"))
-        .saying("other.body", &[])
+        .telling("other.body")
         .action(switch)
         .go("/", "other.leave")
 }
 
-fn ended(page: Page, interaction: &Interaction, names: &Names, csrf: String, now: jiff::Timestamp) -> Message {
+fn ended(
+    page: Page,
+    interaction: &Interaction,
+    names: &Names,
+    kept: Option<&[Destination]>,
+    csrf: String,
+    now: jiff::Timestamp,
+) -> Message {
     let words = page.words();
     let titled = |message: Message, heading: &str| message.titled(format!("{heading}: {}", names.provider));
-    match interaction.state {
-        InteractionState::Completed { at } => {
+    match (interaction.state, kept) {
+        (InteractionState::Completed { at }, Some(destinations)) => {
             let heading = words.text("done.heading");
+            let targets: BTreeSet<_> = destinations.iter().map(|destination| destination.target.as_str()).collect();
+            let sent_to = if targets.len() == 1 {
+                Fact::noted(words.text("done.sent_to"), &interaction.destination.target, &names.server)
+            } else {
+                Fact::rich(words.text("done.sent_to"), Html::list(targets.into_iter().map(Html::text)))
+            };
             titled(Message::new(page, Tone::Good, heading), heading)
                 .saying("done.body", &names.values())
                 .fact(Fact::new(words.text("done.provider"), &names.provider))
-                .fact(Fact::noted(words.text("done.sent_to"), &interaction.destination.target, &names.server))
+                .fact(sent_to)
                 .fact(Fact::rich(words.text("done.when"), words.time(at, now)))
                 .go("/", "common.home")
         }
-        InteractionState::Declined { .. } => {
+        (InteractionState::Completed { .. }, None) => {
+            let heading = words.text("over.heading");
+            titled(Message::new(page, Tone::Plain, heading), heading)
+                .saying("over.body", &names.values())
+                .saying("over.next", &names.values())
+                .go("/", "common.home")
+        }
+        (InteractionState::Declined { .. }, _) => {
             let heading = words.text("declined.heading");
             titled(Message::new(page, Tone::Plain, heading), heading)
                 .saying("declined.body", &names.values())
                 .saying("declined.later", &names.values())
                 .go("/", "common.home")
         }
-        InteractionState::Failed { .. } => failed(page, interaction, names, csrf, words),
+        (InteractionState::Failed { .. }, _) => failed(page, interaction, names, csrf, words),
         // An open one does not come here; if it did, it could not be answered either.
-        InteractionState::Expired
-        | InteractionState::Created
-        | InteractionState::Opened { .. }
-        | InteractionState::Consented { .. } => {
+        (
+            InteractionState::Expired
+            | InteractionState::Created
+            | InteractionState::Opened { .. }
+            | InteractionState::Consented { .. },
+            _,
+        ) => {
             let heading = words.text("expired.heading");
             titled(Message::new(page, Tone::Plain, heading), heading)
-                .saying("expired.body", &[])
+                .telling("expired.body")
                 .saying("expired.next", &names.values())
                 .go("/", "common.home")
         }
@@ -122,7 +166,7 @@ fn failed(page: Page, interaction: &Interaction, names: &Names, csrf: String, wo
     Message::new(page, Tone::Warning, heading)
         .titled(format!("{heading}: {}", names.provider))
         .saying("failed.body", &names.values())
-        .saying("failed.next", &[])
+        .telling("failed.next")
         .action(again)
 }
 
@@ -131,7 +175,7 @@ fn changed(page: Page, names: &Names) -> Message {
     Message::new(page, Tone::Plain, heading)
         .titled(format!("{heading}: {}", names.provider))
         .saying("changed.body", &names.values())
-        .saying("changed.next", &[])
+        .telling("changed.next")
         .go("/", "common.home")
 }
 
@@ -149,7 +193,15 @@ pub(crate) mod tests {
 
     fn of(language: Language, state: InteractionState) -> String {
         let page = gallery::page(language, "/connect/AAA");
-        ended(page, &gallery::interaction(state), &names(), "form-token".into(), gallery::now()).render().unwrap()
+        let interaction = gallery::interaction(state);
+        let kept = [interaction.destination.clone()];
+        ended(page, &interaction, &names(), Some(&kept), "form-token".into(), gallery::now()).render().unwrap()
+    }
+
+    fn over(language: Language) -> String {
+        let interaction = gallery::interaction(InteractionState::Completed { at: gallery::now() });
+        let page = gallery::page(language, "/connect/AAA");
+        ended(page, &interaction, &names(), None, "form-token".into(), gallery::now()).render().unwrap()
     }
 
     /// The pages of this file, for the gallery.
@@ -159,6 +211,7 @@ pub(crate) mod tests {
         let page = || gallery::page(language, "/connect/AAA");
         vec![
             ("done", of(language, InteractionState::Completed { at })),
+            ("over", over(language)),
             ("declined", of(language, InteractionState::Declined { at })),
             ("expired", of(language, InteractionState::Expired)),
             ("failed", of(language, InteractionState::Failed { at, reason: FailureReason::StoreTrouble })),
@@ -195,5 +248,24 @@ pub(crate) mod tests {
         assert!(html.contains("<h1>Connected</h1>"));
         assert!(html.contains("go back to <strong><bdi>claude-desktop</bdi></strong>"));
         assert!(!html.contains("<input id="), "nothing to fill in a second time");
+    }
+
+    /// What was disconnected since is not said to be connected.
+    #[test]
+    fn a_completed_visit_whose_connection_is_gone_says_so() {
+        let html = over(Language::English);
+        assert!(html.contains("<h1>Not connected any more</h1>"));
+        assert!(!html.contains("go back to"));
+    }
+
+    /// R-GW-04: everywhere the key may go, not only where this question sends it.
+    #[test]
+    fn a_completed_visit_names_every_place() {
+        let interaction = gallery::interaction(InteractionState::Completed { at: gallery::now() });
+        let other = Destination { upstream: "other".into(), target: "https://other.example".into() };
+        let page = gallery::page(Language::English, "/connect/AAA");
+        let kept = [interaction.destination.clone(), other];
+        let html = ended(page, &interaction, &names(), Some(&kept), "t".into(), gallery::now()).render().unwrap();
+        assert!(html.contains("<li>https://other.example</li><li>https://weather-mcp.example</li>"));
     }
 }

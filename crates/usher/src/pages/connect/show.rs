@@ -25,7 +25,7 @@ pub(crate) async fn show(visitor: Visitor, Path(interaction): Path<String>) -> R
     };
     match visitor.app.broker.open(&id, &person.user).await {
         Ok(visit) => page(&visitor, &person, &visit, StatusCode::OK, &Attempt::default()),
-        Err(error) => instead(&visitor, &person, &id, error),
+        Err(error) => instead(&visitor, &person, &id, error).await,
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
     broker::{Submitted, VisitError},
     identity::browser::{Form, Place, SignedIn},
     pages::{
-        form::{FOREIGN, NO_FORM, Posted, WRONG_TOKEN, from_our_page},
+        form::NO_FORM,
         visitor::{Visitor, go},
     },
 };
@@ -31,22 +31,10 @@ pub(crate) async fn submit(
     let Ok(id) = InteractionId::parse(&interaction) else {
         return visitor.missing(None);
     };
-    let ours = from_our_page(&visitor.headers, visitor.app.config.public_url.origin());
-    // Signed in or not: a form of another site learns nothing.
-    let person = match visitor.must_be_signed_in(&Place::Connect(id.clone())).await {
-        Ok(person) => person,
-        Err(_) if !ours => return visitor.refuse(None, FOREIGN).await,
+    let (person, mut posted) = match visitor.posted(Form::Connect(&id), &Place::Connect(id.clone()), body).await {
+        Ok(posted) => posted,
         Err(response) => return response,
     };
-    if !ours {
-        return visitor.refuse(Some(&person), FOREIGN).await;
-    }
-    let Some(mut posted) = Posted::read(&visitor.headers, body) else {
-        return visitor.refuse(Some(&person), NO_FORM).await;
-    };
-    if !person.csrf_holds(Form::Connect(&id), &posted.take("csrf")) {
-        return visitor.refuse(Some(&person), WRONG_TOKEN).await;
-    }
     let (broker, user) = (&visitor.app.broker, &person.user);
     let done = match posted.take("action").as_str() {
         "connect" => {
@@ -60,6 +48,14 @@ pub(crate) async fn submit(
             Ok(submitted) => return answer(&visitor, &person, submitted, BTreeMap::new()),
             Err(error) => Err(error),
         },
+        "extend" => match broker.extend(&id, user).await {
+            // What was typed is no answer yet; all but the secrets is still there.
+            Ok(visit) => {
+                let attempt = Attempt { typed: posted.rest(), ..Attempt::default() };
+                return page(&visitor, &person, &visit, StatusCode::OK, &attempt);
+            }
+            Err(error) => Err(error),
+        },
         "decline" => broker.decline(&id, user).await.map(|_| ()),
         "restart" => broker.restart(&id, user).await.map(|_| ()),
         _ => return visitor.refuse(Some(&person), NO_FORM).await,
@@ -67,7 +63,7 @@ pub(crate) async fn submit(
     match done {
         // What became of it, now or in the meantime, is said by the page at its own address.
         Ok(()) | Err(VisitError::Ended(_)) => go(&format!("/connect/{id}"), []),
-        Err(error) => instead(&visitor, &person, &id, error),
+        Err(error) => instead(&visitor, &person, &id, error).await,
     }
 }
 
@@ -81,11 +77,13 @@ fn answer(
     match submitted {
         Submitted::Completed(interaction) => go(&format!("/connect/{}", interaction.id), []),
         Submitted::Wrong(visit, faults) => {
-            page(visitor, person, &visit, again, &Attempt { typed, faults, check: None })
+            page(visitor, person, &visit, again, &Attempt { typed, faults, ..Attempt::default() })
         }
         Submitted::Unchecked(visit, error) => {
-            page(visitor, person, &visit, again, &Attempt { typed, faults: Vec::new(), check: Some(error) })
+            page(visitor, person, &visit, again, &Attempt { typed, check: Some(error), ..Attempt::default() })
         }
-        Submitted::Again(visit) => page(visitor, person, &visit, StatusCode::CONFLICT, &Attempt::default()),
+        Submitted::Again(visit) => {
+            page(visitor, person, &visit, StatusCode::CONFLICT, &Attempt { outdated: true, ..Attempt::default() })
+        }
     }
 }

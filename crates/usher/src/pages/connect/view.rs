@@ -6,12 +6,14 @@ use askama::Template;
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 
+use super::facts::facts;
 use crate::{
     broker::{Fault, Purpose, Visit},
+    claim,
     credentials::check::CheckError,
     pages::{
         page::{Fact, Page},
-        words::{Html, Words, claim},
+        words::{Html, Said, Words},
     },
 };
 
@@ -24,6 +26,8 @@ pub(crate) struct Attempt {
     pub(crate) faults: Vec<Fault>,
     /// What the provider said.
     pub(crate) check: Option<CheckError>,
+    /// Whether what they wanted to allow is there no longer.
+    pub(crate) outdated: bool,
 }
 
 /// The page. `Debug` would show what was typed, so there is none.
@@ -33,12 +37,13 @@ pub(crate) struct ConnectPage {
     page: Page,
     heading: String,
     lead: Html,
-    about: Option<String>,
+    about: Option<Html>,
     claim: Option<String>,
     facts: Vec<Fact>,
     action: String,
     csrf: String,
-    reuse: bool,
+    /// The main button where nothing needs to be typed.
+    reuse: Option<&'static str>,
     failure: Option<String>,
     fields: Vec<FieldView>,
     closes: Html,
@@ -46,8 +51,10 @@ pub(crate) struct ConnectPage {
 
 struct FieldView {
     name: String,
-    label: String,
-    description: Option<String>,
+    label: Html,
+    show: String,
+    hide: String,
+    description: Option<Html>,
     help_url: Option<String>,
     masked: bool,
     required: bool,
@@ -69,22 +76,22 @@ impl ConnectPage {
     /// The page of `visit`, after `attempt`.
     pub(crate) fn new(page: Page, csrf: String, visit: &Visit, attempt: &Attempt, now: Timestamp) -> Self {
         let words = page.words();
-        let language = words.language().code();
         let interaction = &visit.interaction;
+        let reuse = match visit.purpose {
+            Purpose::Continue => Some("connect.continue"),
+            purpose if purpose.reuses() => Some("connect.allow"),
+            _ => None,
+        };
         Self {
             heading: heading(words, visit),
             lead: lead(words, visit),
-            about: visit.provider.about.as_ref().map(|about| about.get(language).to_owned()),
-            claim: interaction
-                .client_claim
-                .as_deref()
-                .and_then(claim)
-                .map(|claim| words.say("common.claim", &[("claim", &claim)])),
+            about: visit.provider.about.as_ref().map(|about| Html::said(Said::of(about, words.language()))),
+            claim: interaction.client_claim.as_deref().and_then(claim::clean),
             facts: facts(words, visit),
             action: format!("/connect/{}", interaction.id),
             csrf,
-            reuse: visit.purpose.reuses(),
-            failure: failure(words, attempt),
+            reuse: reuse.map(|key| words.text(key)),
+            failure: failure(words, visit, attempt),
             fields: fields(words, visit, attempt),
             closes: words.with_time("connect.closes", interaction.expires_at, now),
             page,
@@ -100,24 +107,33 @@ fn heading(words: Words, visit: &Visit) -> String {
     let key = match visit.purpose {
         Purpose::Connect => "connect.heading",
         Purpose::Replace => "connect.heading_replace",
+        Purpose::Restore => "connect.heading_restore",
         Purpose::AllowClient => "connect.heading_client",
-        Purpose::AllowDestination => "connect.heading_destination",
+        Purpose::AllowAddress => "connect.heading_address",
+        Purpose::AllowServer => "connect.heading_server",
+        Purpose::AllowBoth => "connect.heading_both",
+        Purpose::Continue => "connect.heading_continue",
     };
-    let provider = visit.provider.title.get(words.language().code());
-    words.say(key, &[("provider", provider), ("client", visit.interaction.principal.client.as_str())])
+    let language = words.language().code();
+    let values = [
+        ("provider", visit.provider.title.get(language)),
+        ("client", visit.interaction.principal.client.as_str()),
+        ("server", visit.upstream.title.get(language)),
+    ];
+    words.say(key, &values)
 }
 
 /// Who wants what, in one or two sentences.
 fn lead(words: Words, visit: &Visit) -> Html {
-    let language = words.language().code();
-    let provider = visit.provider.title.get(language);
+    let language = words.language();
+    let provider = Said::of(&visit.provider.title, language);
     let mut required = visit.provider.fields().iter().filter(|field| field.required);
     let what = match (required.next(), required.next()) {
         (Some(field), None) => {
-            let label = field.label.get(language);
+            let label = field.label.get(language.code());
             // "Weather API key" needs no "Weather" before it.
-            let whole = label.to_lowercase().contains(&provider.to_lowercase());
-            let joined = words.say("connect.what", &[("provider", provider), ("field", label)]);
+            let whole = label.to_lowercase().contains(&provider.text().to_lowercase());
+            let joined = words.say("connect.what", &[("provider", provider.text()), ("field", label)]);
             Some(if whole { label.to_owned() } else { joined })
         }
         _ => None,
@@ -126,61 +142,62 @@ fn lead(words: Words, visit: &Visit) -> Html {
         (Purpose::Connect, Some(_)) => "connect.lead",
         (Purpose::Connect, None) => "connect.lead_many",
         (Purpose::Replace, _) => "connect.lead_replace",
+        (Purpose::Restore, _) => "connect.lead_restore",
         (Purpose::AllowClient, _) => "connect.lead_client",
-        (Purpose::AllowDestination, _) => "connect.lead_destination",
+        (Purpose::AllowAddress, _) => "connect.lead_address",
+        (Purpose::AllowServer, _) => "connect.lead_server",
+        (Purpose::AllowBoth, _) => "connect.lead_both",
+        (Purpose::Continue, _) => "connect.lead_continue",
     };
     let values = [
-        ("client", visit.interaction.principal.client.as_str()),
-        ("server", visit.upstream.title.get(language)),
+        ("client", visit.interaction.principal.client.as_str().into()),
+        ("server", Said::of(&visit.upstream.title, language)),
         ("provider", provider),
-        ("what", what.as_deref().unwrap_or_default()),
-        ("target", &visit.interaction.destination.target),
+        ("what", what.as_deref().unwrap_or_default().into()),
+        ("target", visit.interaction.destination.target.as_str().into()),
     ];
     words.rich(key, &values)
 }
 
-/// R-OAUTH-03: who asks, which server, where it goes, what becomes of it.
-fn facts(words: Words, visit: &Visit) -> Vec<Fact> {
-    let interaction = &visit.interaction;
-    let server = visit.upstream.title.get(words.language().code());
-    let name = &visit.upstream.name;
-    let server = if server == name {
-        Fact::new(words.text("connect.server"), server)
-    } else {
-        Fact::noted(words.text("connect.server"), server, name.as_str())
-    };
-    vec![
-        Fact::noted(
-            words.text("connect.asked_by"),
-            interaction.principal.client.as_str(),
-            words.text("connect.asked_by_note"),
-        ),
-        server,
-        Fact::noted(words.text("connect.sent_to"), &interaction.destination.target, words.text("connect.sent_to_note")),
-        Fact::new(words.text("connect.kept"), words.text("connect.kept_value")),
-        Fact::new(words.text("connect.seen"), words.text("connect.seen_value")),
-    ]
+/// What the provider said of the only field there is: that is where it is to be mended.
+fn refused_field<'v>(visit: &'v Visit, attempt: &Attempt) -> Option<&'v str> {
+    match (attempt.check, visit.provider.fields()) {
+        (Some(CheckError::Refused(_) | CheckError::Unsendable), [only]) => Some(&only.name),
+        _ => None,
+    }
 }
 
 /// What went wrong that is no single field's fault. Never any part of what was typed.
-fn failure(words: Words, attempt: &Attempt) -> Option<String> {
+fn failure(words: Words, visit: &Visit, attempt: &Attempt) -> Option<String> {
+    if attempt.outdated {
+        let provider = visit.provider.title.get(words.language().code());
+        return Some(words.say("fault.outdated", &[("provider", provider)]));
+    }
     if attempt.faults.contains(&Fault::Unknown) {
         return Some(words.text("fault.unknown").to_owned());
     }
+    if refused_field(visit, attempt).is_some() {
+        return None;
+    }
+    attempt.check.map(|error| check_failed(words, error))
+}
+
+fn check_failed(words: Words, error: CheckError) -> String {
     let with_status = |key, status: http::StatusCode| words.say(key, &[("status", status.as_str())]);
-    attempt.check.map(|error| match error {
+    match error {
         CheckError::Refused(status) => with_status("fault.refused", status),
         CheckError::Answered(status) => with_status("fault.answered", status),
         CheckError::Unreachable => words.text("fault.unreachable").to_owned(),
         CheckError::TooSlow => words.text("fault.too_slow").to_owned(),
         CheckError::Unsendable => words.text("fault.unsendable").to_owned(),
-    })
+    }
 }
 
 fn fields(words: Words, visit: &Visit, attempt: &Attempt) -> Vec<FieldView> {
-    let language = words.language().code();
+    let language = words.language();
+    let refused = refused_field(visit, attempt);
     let view = |field: &crate::config::Field| {
-        let label = field.label.get(language);
+        let label = field.label.get(language.code());
         let fault = attempt.faults.iter().find(|fault| fault.field() == Some(field.name.as_str()));
         let fault = fault.and_then(|fault| match fault {
             Fault::Missing(_) => Some("fault.missing"),
@@ -188,16 +205,21 @@ fn fields(words: Words, visit: &Visit, attempt: &Attempt) -> Vec<FieldView> {
             Fault::Characters(_) => Some("fault.characters"),
             Fault::Unknown => None,
         });
+        let check = attempt.check.filter(|_| refused == Some(&field.name));
         let typed = attempt.typed.get(&field.name).filter(|_| !field.masked);
         FieldView {
             name: field.name.clone(),
-            label: label.to_owned(),
-            description: field.description.as_ref().map(|text| text.get(language).to_owned()),
+            label: Html::said(Said::of(&field.label, language)),
+            show: words.say("connect.show_named", &[("field", label)]),
+            hide: words.say("connect.hide_named", &[("field", label)]),
+            description: field.description.as_ref().map(|text| Html::said(Said::of(text, language))),
             help_url: field.help_url.as_ref().map(ToString::to_string),
             masked: field.masked,
             required: field.required,
             value: typed.map(|value| value.expose_secret().to_owned()).unwrap_or_default(),
-            fault: fault.map(|key| words.say(key, &[("field", label)])),
+            fault: fault
+                .map(|key| words.say(key, &[("field", label)]))
+                .or_else(|| check.map(|error| check_failed(words, error))),
         }
     };
     visit.provider.fields().iter().map(view).collect()

@@ -1,18 +1,21 @@
 //! `GET /`: what the person connected, and what waits for their answer.
 
+use std::collections::BTreeSet;
+
 use askama::Template;
 use axum::response::Response;
 use http::StatusCode;
 use jiff::Timestamp;
-use usher_store::{Credential, CredentialStatus, Interaction, StoreError};
+use usher_store::{Connections, Credential, CredentialStatus, Interaction, StoreError};
 
 use crate::{
+    broker::reconnectable,
     config::Config,
-    identity::browser::{Place, SignedIn},
+    identity::browser::{Form, Place, SignedIn},
     pages::{
         page::{Fact, Page},
         visitor::Visitor,
-        words::{Html, Words},
+        words::{Html, Said, Words},
     },
 };
 
@@ -35,13 +38,21 @@ struct Waiting {
 }
 
 struct Connection {
-    provider: String,
+    provider: Html,
     working: bool,
     state: &'static str,
-    note: Option<&'static str>,
+    note: Option<Html>,
     facts: Vec<Fact>,
+    reconnect: Option<Reconnect>,
     disconnect: String,
     disconnect_label: String,
+}
+
+/// The form that asks for a refused credential again.
+struct Reconnect {
+    action: String,
+    csrf: String,
+    label: String,
 }
 
 /// Shows the portal. A client that cannot show links sends people here, so open questions come first.
@@ -60,7 +71,9 @@ async fn portal(visitor: &Visitor, person: &SignedIn) -> Result<Portal, StoreErr
     let (app, now) = (&visitor.app, visitor.app.clock.now());
     let waiting = app.store.waiting_interactions(&person.user, now).await?;
     let connections = app.store.connections(&person.user).await?;
-    Ok(Portal::new(visitor.page(Some(person)), &app.config, &waiting, &connections, visitor.query("disconnected"), now))
+    let csrf = |provider: &str| person.csrf(Form::Reconnect(provider));
+    let page = visitor.page(Some(person));
+    Ok(Portal::new(page, &app.config, &waiting, &connections, visitor.query("disconnected"), &csrf, now))
 }
 
 impl Portal {
@@ -68,21 +81,28 @@ impl Portal {
         page: Page,
         config: &Config,
         waiting: &[Interaction],
-        connections: &[Credential],
+        connections: &Connections,
         disconnected: Option<&str>,
+        csrf: &dyn Fn(&str) -> String,
         now: Timestamp,
     ) -> Self {
         let words = page.words();
+        let there = |name: &str| {
+            connections.readable.iter().any(|credential| credential.provider == name)
+                || connections.unreadable.iter().any(|provider| provider == name)
+        };
         // Said only where it is true: the address is anybody's to write.
         let notice = disconnected
-            .filter(|name| connections.iter().all(|connection| connection.provider != **name))
+            .filter(|name| !there(name))
             .and_then(|name| config.provider(name))
             .map(|provider| provider.title.get(words.language().code()))
             .map(|provider| words.say("portal.disconnected", &[("provider", provider)]));
+        let readable = connections.readable.iter().map(|one| Connection::new(words, config, one, csrf, now));
+        let unreadable = connections.unreadable.iter().map(|provider| Connection::unreadable(words, config, provider));
         Self {
             notice,
             waiting: waiting.iter().map(|interaction| Waiting::new(words, config, interaction, now)).collect(),
-            connections: connections.iter().map(|credential| Connection::new(words, config, credential, now)).collect(),
+            connections: readable.chain(unreadable).collect(),
             page,
         }
     }
@@ -94,7 +114,7 @@ impl Waiting {
         let client = interaction.principal.client.as_str();
         Self {
             provider: provider_title(words, config, &interaction.provider),
-            who: words.rich("portal.waiting_row", &[("client", client), ("server", &server)]),
+            who: words.rich("portal.waiting_row", &[("client", client), ("server", server.as_str())]),
             asked: words.time(interaction.created_at, now),
             closes: words.with_time("portal.closes", interaction.expires_at, now),
             href: format!("/connect/{}", interaction.id),
@@ -103,15 +123,16 @@ impl Waiting {
 }
 
 impl Connection {
-    fn new(words: Words, config: &Config, credential: &Credential, now: Timestamp) -> Self {
-        let provider = provider_title(words, config, &credential.provider);
-        let known = config.provider(&credential.provider).is_some();
+    fn new(
+        words: Words,
+        config: &Config,
+        credential: &Credential,
+        csrf: &dyn Fn(&str) -> String,
+        now: Timestamp,
+    ) -> Self {
+        let name = &credential.provider;
+        let known = config.provider(name).is_some();
         let working = known && credential.status == CredentialStatus::Working;
-        let (state, note) = match (known, credential.status) {
-            (false, _) => ("portal.unused", Some("portal.unused_note")),
-            (true, CredentialStatus::Rejected) => ("portal.rejected", Some("portal.rejected_note")),
-            (true, CredentialStatus::Working) => ("portal.working", None),
-        };
         let used = match credential.last_used_at {
             Some(at) => Fact::rich(words.text("portal.last_used"), words.time(at, now)),
             None => Fact::new(words.text("portal.last_used"), words.text("portal.never")),
@@ -122,16 +143,51 @@ impl Connection {
             Fact::new(words.text("portal.sent_to"), &words.list(&targets(credential))),
             Fact::new(words.text("portal.apps"), &words.list(&clients(credential))),
         ];
+        let (state, note) = match (known, credential.status) {
+            (false, _) => ("portal.unused", Some(words.rich::<&str>("portal.unused_note", &[]))),
+            (true, CredentialStatus::Rejected) => ("portal.rejected", Some(refused_by(words, config, credential))),
+            (true, CredentialStatus::Working) => ("portal.working", None),
+        };
+        let title = provider_title(words, config, name);
         Self {
             working,
             state: words.text(state),
-            note: note.map(|key| words.text(key)),
+            note,
             facts,
-            disconnect: format!("/connections/{}/disconnect", credential.provider),
-            disconnect_label: words.say("portal.disconnect_named", &[("provider", &provider)]),
-            provider,
+            reconnect: reconnectable(config, credential).map(|_| Reconnect {
+                action: format!("/connections/{name}/reconnect"),
+                csrf: csrf(name),
+                label: words.say("portal.reconnect_named", &[("provider", &title)]),
+            }),
+            ..Self::unreadable(words, config, name)
         }
     }
+
+    /// One of which nothing can be said but that it is there.
+    fn unreadable(words: Words, config: &Config, name: &str) -> Self {
+        let title = provider_title(words, config, name);
+        Self {
+            working: false,
+            state: words.text("portal.unreadable"),
+            note: Some(words.rich::<&str>("portal.unreadable_note", &[])),
+            facts: Vec::new(),
+            reconnect: None,
+            disconnect: format!("/connections/{name}/disconnect"),
+            disconnect_label: words.say("portal.disconnect_named", &[("provider", &title)]),
+            provider: config
+                .provider(name)
+                .map_or_else(|| Html::text(name), |provider| Html::said(Said::of(&provider.title, words.language()))),
+        }
+    }
+}
+
+/// Who refused it, as far as is known: the store keeps that it was refused, not by whom.
+fn refused_by(words: Words, config: &Config, credential: &Credential) -> Html {
+    let upstreams: BTreeSet<_> =
+        credential.destinations().into_iter().map(|destination| destination.upstream.as_str()).collect();
+    let servers: Vec<_> = upstreams.into_iter().map(|name| server_title(words, config, name)).collect();
+    let key = if servers.len() == 1 { "portal.rejected_note" } else { "portal.rejected_note_several" };
+    words.rich(key, &[("servers", words.list(&servers).as_str())])
 }
 
 /// The operator's title for a provider, or its name.
@@ -145,17 +201,14 @@ pub(crate) fn server_title(words: Words, config: &Config, name: &str) -> String 
 }
 
 fn targets(credential: &Credential) -> Vec<String> {
-    unique(credential.approvals.iter().map(|approval| approval.destination.target.as_str()))
+    let targets: BTreeSet<_> =
+        credential.destinations().into_iter().map(|destination| destination.target.as_str()).collect();
+    targets.into_iter().map(str::to_owned).collect()
 }
 
 /// The clients that may use a credential.
 pub(crate) fn clients(credential: &Credential) -> Vec<String> {
-    unique(credential.approvals.iter().map(|approval| approval.client.as_str()))
-}
-
-/// In the order of the alphabet, each once.
-pub(crate) fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    names.collect::<std::collections::BTreeSet<_>>().into_iter().map(str::to_owned).collect()
+    credential.clients().into_iter().map(ToString::to_string).collect()
 }
 
 #[cfg(test)]
@@ -165,19 +218,28 @@ pub(crate) mod tests {
     use super::*;
     use crate::pages::{gallery, language::Language};
 
-    fn portal(language: Language, waiting: &[Interaction], connections: &[Credential], gone: Option<&str>) -> String {
+    fn portal(language: Language, waiting: &[Interaction], readable: &[Credential], gone: Option<&str>) -> String {
+        let connections = Connections { readable: readable.to_vec(), unreadable: Vec::new() };
+        render(language, waiting, &connections, gone)
+    }
+
+    fn render(language: Language, waiting: &[Interaction], connections: &Connections, gone: Option<&str>) -> String {
         let page = gallery::page(language, "/");
-        Portal::new(page, &gallery::config(), waiting, connections, gone, gallery::now()).render().unwrap()
+        let csrf = |provider: &str| format!("token-of-{provider}");
+        Portal::new(page, &gallery::config(), waiting, connections, gone, &csrf, gallery::now()).render().unwrap()
     }
 
     /// The page of this file, for the gallery.
     pub(crate) fn pages(language: Language) -> Vec<(&'static str, String)> {
         let waiting = [gallery::interaction(InteractionState::Created)];
-        let connections = [
-            gallery::credential("weather", CredentialStatus::Rejected),
-            gallery::credential("tracker", CredentialStatus::Working),
-        ];
-        vec![("portal", portal(language, &waiting, &connections, None))]
+        let connections = Connections {
+            readable: vec![
+                gallery::credential("weather", CredentialStatus::Rejected),
+                gallery::credential("tracker", CredentialStatus::Working),
+            ],
+            unreadable: vec!["mail".to_owned()],
+        };
+        vec![("portal", render(language, &waiting, &connections, None))]
     }
 
     #[test]
@@ -187,6 +249,37 @@ pub(crate) mod tests {
         assert!(html.contains("<span class=\"state bad\">Refused by the server</span>"));
         assert!(html.contains("<span class=\"state\">Working</span>"));
         assert!(html.contains("href=\"/connections/weather/disconnect\" aria-label=\"Disconnect Weather\""));
+    }
+
+    /// What was refused can be entered again from here, and only that.
+    #[test]
+    fn what_was_refused_can_be_connected_again() {
+        let (_, html) = pages(Language::English).remove(0);
+        assert_eq!(html.matches("/reconnect").count(), 1);
+        let form = html.split("<form method=\"post\" action=\"/connections/weather/reconnect\">").nth(1).unwrap();
+        assert!(form.contains("value=\"token-of-weather\"") && form.contains(">Reconnect</button>"));
+        assert!(html.contains("<strong><bdi>Weather server</bdi></strong> did not accept it."));
+    }
+
+    /// The store does not keep which server refused it, so none is blamed.
+    #[test]
+    fn one_of_several_servers_is_not_blamed_alone() {
+        let mut credential = gallery::credential("weather", CredentialStatus::Rejected);
+        let mut other = credential.approvals[0].clone();
+        other.destination.upstream = "other".into();
+        credential.approvals.push(other);
+        let html = portal(Language::English, &[], &[credential], None);
+        assert!(html.contains("One of these did not accept it: <bdi>other and Weather server</bdi>."));
+    }
+
+    /// A credential that does not open is shown, says so, and can be ended.
+    #[test]
+    fn what_cannot_be_read_is_shown_and_can_be_ended() {
+        let (_, html) = pages(Language::English).remove(0);
+        assert!(html.contains("<span class=\"state bad\">Cannot be read</span>"));
+        assert!(html.contains("href=\"/connections/mail/disconnect\" aria-label=\"Disconnect mail\""));
+        let there = Connections { readable: Vec::new(), unreadable: vec!["weather".to_owned()] };
+        assert!(!render(Language::English, &[], &there, Some("weather")).contains("role=\"status\""));
     }
 
     #[test]

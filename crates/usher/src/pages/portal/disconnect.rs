@@ -1,5 +1,7 @@
 //! `/connections/{provider}/disconnect`: asks once and says what stops working; then deletes what is kept.
 
+use std::collections::BTreeSet;
+
 use axum::{
     extract::{Path, rejection::BytesRejection},
     response::Response,
@@ -8,26 +10,35 @@ use bytes::Bytes;
 use http::StatusCode;
 use usher_store::Credential;
 
-use super::connections::{clients, provider_title, server_title, unique};
+use super::connections::{clients, provider_title, server_title};
 use crate::{
     config::Config,
-    identity::browser::{Form, Place, SignedIn},
+    identity::browser::{Form, Place},
     pages::{
-        form::{FOREIGN, Posted, WRONG_TOKEN, from_our_page},
         page::{Action, Fact, Message, Page, Tone},
         visitor::{Visitor, go},
+        words::Words,
     },
 };
 
 /// `GET`: asks.
 pub(crate) async fn ask(visitor: Visitor, Path(provider): Path<String>) -> Response {
-    let (person, credential) = match connected(&visitor, &provider).await {
-        Ok(found) => found,
+    let person = match visitor.must_be_signed_in(&Place::Portal).await {
+        Ok(person) => person,
         Err(response) => return response,
     };
+    // What cannot be read can be deleted all the same; only nobody knows any more who used it.
+    let connections = match visitor.app.store.connections(&person.user).await {
+        Ok(connections) => connections,
+        Err(error) => return visitor.trouble(&error),
+    };
+    let credential = connections.readable.iter().find(|credential| credential.provider == provider);
+    if credential.is_none() && !connections.unreadable.contains(&provider) {
+        return visitor.missing(Some(&person));
+    }
     let csrf = person.csrf(Form::Disconnect(&provider));
-    let question = question(visitor.page(Some(&person)), &visitor.app.config, &credential, csrf);
-    visitor.show(StatusCode::OK, &question)
+    let page = visitor.page(Some(&person));
+    visitor.show(StatusCode::OK, &question(page, &visitor.app.config, &provider, credential, csrf))
 }
 
 /// `POST`: deletes, and says so on the portal.
@@ -36,59 +47,51 @@ pub(crate) async fn disconnect(
     Path(provider): Path<String>,
     body: Result<Bytes, BytesRejection>,
 ) -> Response {
-    if !from_our_page(&visitor.headers, visitor.app.config.public_url.origin()) {
-        return visitor.refuse(None, FOREIGN).await;
-    }
-    let (person, _) = match connected(&visitor, &provider).await {
-        Ok(found) => found,
+    let person = match visitor.posted(Form::Disconnect(&provider), &Place::Portal, body).await {
+        Ok((person, _)) => person,
         Err(response) => return response,
     };
-    let form = Posted::read(&visitor.headers, body);
-    if !form.is_some_and(|mut form| person.csrf_holds(Form::Disconnect(&provider), &form.take("csrf"))) {
-        return visitor.refuse(Some(&person), WRONG_TOKEN).await;
-    }
     let app = &visitor.app;
-    if let Err(error) = app.store.disconnect(&person.user, &provider, app.clock.now()).await {
-        return visitor.trouble(&error);
-    }
-    app.broker.credentials.forget(&person.user, &provider);
-    go(&format!("/?disconnected={provider}"), [])
-}
-
-/// The person and what they connected; else the answer that says otherwise.
-async fn connected(visitor: &Visitor, provider: &str) -> Result<(SignedIn, Credential), Response> {
-    let person = visitor.must_be_signed_in(&Place::Portal).await?;
-    match visitor.app.store.credential(&person.user, provider).await {
-        Ok(Some(credential)) => Ok((person, credential)),
-        Ok(None) => Err(visitor.missing(Some(&person))),
-        Err(error) => Err(visitor.trouble(&error)),
+    match app.store.disconnect(&person.user, &provider, app.clock.now()).await {
+        Ok(true) => {
+            app.broker.credentials.forget(&person.user, &provider);
+            go(&format!("/?disconnected={provider}"), [])
+        }
+        Ok(false) => visitor.missing(Some(&person)),
+        Err(error) => visitor.trouble(&error),
     }
 }
 
-fn question(page: Page, config: &Config, credential: &Credential, csrf: String) -> Message {
+fn question(page: Page, config: &Config, provider: &str, credential: Option<&Credential>, csrf: String) -> Message {
     let words = page.words();
-    let provider = provider_title(words, config, &credential.provider);
-    let upstreams = unique(credential.approvals.iter().map(|approval| approval.destination.upstream.as_str()));
-    let servers: Vec<_> = upstreams.iter().map(|name| server_title(words, config, name)).collect();
-    let stops = if servers.is_empty() {
-        words.text("disconnect.stops_nothing").to_owned()
-    } else {
-        words.say("disconnect.stops_value", &[("servers", &words.list(&servers))])
-    };
+    let title = provider_title(words, config, provider);
     let confirm = Action::Send {
-        to: format!("/connections/{}/disconnect", credential.provider),
+        to: format!("/connections/{provider}/disconnect"),
         hidden: vec![("csrf", csrf)],
         label: words.text("disconnect.confirm"),
         main: true,
     };
-    let values = [("provider", provider.as_str())];
-    Message::new(page, Tone::Plain, words.say("disconnect.heading", &values))
-        .saying("disconnect.body", &values)
-        .fact(Fact::new(words.text("disconnect.stops"), &stops))
-        .fact(Fact::new(words.text("disconnect.apps"), &words.list(&clients(credential))))
-        .saying("disconnect.provider", &values)
-        .action(confirm)
-        .go("/", "disconnect.keep")
+    let values = [("provider", title.as_str())];
+    let message =
+        Message::new(page, Tone::Plain, words.say("disconnect.heading", &values)).saying("disconnect.body", &values);
+    let message = match credential {
+        Some(credential) => message
+            .fact(Fact::new(words.text("disconnect.stops"), &stops(words, config, credential)))
+            .fact(Fact::new(words.text("disconnect.apps"), &words.list(&clients(credential)))),
+        None => message.telling("disconnect.unreadable"),
+    };
+    message.saying("disconnect.provider", &values).action(confirm).go("/", "disconnect.keep")
+}
+
+/// What does not work without it.
+fn stops(words: Words, config: &Config, credential: &Credential) -> String {
+    let upstreams: BTreeSet<_> =
+        credential.destinations().into_iter().map(|destination| destination.upstream.as_str()).collect();
+    let servers: Vec<_> = upstreams.into_iter().map(|name| server_title(words, config, name)).collect();
+    if servers.is_empty() {
+        return words.text("disconnect.stops_nothing").to_owned();
+    }
+    words.say("disconnect.stops_value", &[("servers", words.list(&servers).as_str())])
 }
 
 #[cfg(test)]
@@ -103,7 +106,13 @@ pub(crate) mod tests {
     pub(crate) fn page(language: Language) -> String {
         let page = gallery::page(language, "/connections/weather/disconnect");
         let credential = gallery::credential("weather", CredentialStatus::Working);
-        question(page, &gallery::config(), &credential, "form-token".into()).render().unwrap()
+        question(page, &gallery::config(), "weather", Some(&credential), "form-token".into()).render().unwrap()
+    }
+
+    /// The same for what cannot be read.
+    pub(crate) fn unreadable(language: Language) -> String {
+        let page = gallery::page(language, "/connections/tracker/disconnect");
+        question(page, &gallery::config(), "tracker", None, "form-token".into()).render().unwrap()
     }
 
     #[test]
@@ -113,5 +122,8 @@ pub(crate) mod tests {
         assert!(html.contains("<dt>Stops working</dt><dd>Weather server, until you connect again</dd>"));
         assert!(html.contains("<form method=\"post\" action=\"/connections/weather/disconnect\">"));
         assert!(html.contains(">Keep it</a>"));
+        let html = unreadable(Language::English);
+        assert!(html.contains("cannot be read") && html.contains("action=\"/connections/tracker/disconnect\""));
+        assert!(!html.contains("Stops working"), "nobody knows");
     }
 }

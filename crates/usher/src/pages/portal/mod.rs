@@ -2,3 +2,4 @@
 
 pub(super) mod connections;
 pub(super) mod disconnect;
+pub(super) mod reconnect;

@@ -7,9 +7,13 @@ use elicit::RawObject;
 use tokio::{sync::mpsc, time::MissedTickBehavior};
 use usher_store::{CredentialKey, Event};
 
-use super::super::{call::Call, held, reply};
+use super::super::{
+    call::Call,
+    held::{self, Gone},
+    listen, reply,
+};
 use crate::mcp::{
-    envelope::{Message, result_text},
+    envelope::Message,
     sse::{KEEP_ALIVE, message_event},
 };
 
@@ -24,13 +28,13 @@ pub(super) fn open(call: &Call) -> Response {
     reply::events(held::receiver_body(receiver))
 }
 
-async fn run(call: &Call, sender: &mpsc::Sender<Bytes>) -> Result<(), mpsc::error::SendError<Bytes>> {
+async fn run(call: &Call, sender: &mpsc::Sender<Bytes>) -> Result<(), Gone> {
     let app = &call.caller.app;
     // Before the question whether something is missing, so that nothing is missed in between.
     let mut events = app.store.events();
     let wants_tools = wants_tools(call);
     let agreed = if wants_tools { r#"{"toolsListChanged":true}"# } else { "{}" };
-    sender.send(notification(call, "notifications/subscriptions/acknowledged", Some(agreed))).await?;
+    held::send(sender, notification(call, "notifications/subscriptions/acknowledged", Some(agreed))).await?;
     let keys: Vec<CredentialKey> = call
         .caller
         .upstream()
@@ -45,7 +49,8 @@ async fn run(call: &Call, sender: &mpsc::Sender<Bytes>) -> Result<(), mpsc::erro
             () = sender.closed() => return Ok(()),
             () = app.stopping.cancelled() => break false,
             _ = ticks.tick() => {
-                sender.send(KEEP_ALIVE).await?;
+                // A reader with a full queue has enough to read.
+                let _ = sender.try_send(KEEP_ALIVE);
                 true
             }
             event = events.recv() => match event {
@@ -59,11 +64,10 @@ async fn run(call: &Call, sender: &mpsc::Sender<Bytes>) -> Result<(), mpsc::erro
         }
     };
     if connected && wants_tools {
-        sender.send(notification(call, "notifications/tools/list_changed", None)).await?;
+        held::send(sender, notification(call, "notifications/tools/list_changed", None)).await?;
     }
-    let meta = format!(r#"{{"io.modelcontextprotocol/subscriptionId":{}}}"#, call.id.get());
-    let result = format!(r#"{{"resultType":"complete","_meta":{meta}}}"#);
-    sender.send(message_event(&result_text(&call.id, &result))).await
+    listen::tear_down(&call.id, sender).await;
+    Ok(())
 }
 
 /// Whether the client asked to hear of changed tools.

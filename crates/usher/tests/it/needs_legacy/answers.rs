@@ -1,6 +1,8 @@
 //! What a client says to our question: all three actions, an error, nonsense, and answers that are none.
 
-use usher_store::InteractionState;
+use elicit::{ClientId, Principal};
+use usher::{clock::Clock, identity::tokens::local_user};
+use usher_store::{FailureReason, InteractionState, Step};
 
 use super::{accept, asked, connect, ready, url};
 use crate::harness::{ACCEPT, CALLS, CANCEL, DECLINE, KEY, Stage, answered, told};
@@ -109,4 +111,65 @@ async fn content_of_an_accept_is_no_credential() {
     assert!(stage.interaction(&url(&question)).await.state.is_open());
     connect(&stage.person().await, &question, KEY).await;
     assert!(answered(&stream.reply().await));
+}
+
+/// R-GW-08: a decline that reaches a replica which did not ask is stored; an accept and a cancel change nothing.
+#[tokio::test]
+async fn an_answer_counts_on_whichever_replica_it_arrives() {
+    let mut stage = Stage::new().await;
+    let (client, stranger) = (ready(&stage).await, ready(&stage).await);
+    let (_stream, question) = asked(&client, CALLS[0]).await;
+    // The service that starts now has never seen the question.
+    stage.restart().await;
+    let id = question.id().unwrap();
+    for (session, said) in [(&client, ACCEPT), (&client, CANCEL), (&stranger, DECLINE)] {
+        assert_eq!(session.respond(id, said).await.status, 202);
+        assert!(stage.interaction(&url(&question)).await.state.is_open(), "{said}");
+    }
+    assert_eq!(client.respond(id, DECLINE).await.status, 202);
+    assert!(matches!(stage.interaction(&url(&question)).await.state, InteractionState::Declined { .. }));
+    assert!(told(CALLS[0].0, &client.call(CALLS[0].0, CALLS[0].1).await).contains("declined"), "and it rests");
+    assert!(stage.upstream.requests_of("response").is_empty());
+}
+
+/// R-GW-08: the replica that holds the call hears of it through the store.
+#[tokio::test]
+async fn a_decline_elsewhere_ends_the_held_call() {
+    let stage = Stage::new().await;
+    let client = ready(&stage).await;
+    let (stream, question) = asked(&client, CALLS[0]).await;
+    let interaction = stage.interaction(&url(&question)).await;
+    let broker = &stage.app().broker;
+    let other = Principal { client: ClientId::new("somebody-else").unwrap(), ..interaction.principal.clone() };
+    broker.declined_elsewhere(&other, &interaction.id).await.unwrap();
+    assert!(stage.interaction(&url(&question)).await.state.is_open(), "R-ID-01: another principal's");
+    broker.declined_elsewhere(&interaction.principal, &interaction.id).await.unwrap();
+    assert!(told(CALLS[0].0, &stream.reply().await).contains("declined"));
+}
+
+/// R-ACT-03: a person who opens the page, looks at it and declines in the app has declined; only an end beats it.
+#[tokio::test]
+async fn a_decline_beats_everything_but_an_end() {
+    let stage = Stage::new().await;
+    let (broker, store, user) = (&stage.app().broker, &stage.app().store, local_user());
+    for _ in 0..20 {
+        let asked = stage.modern().call(CALLS[0].0, CALLS[0].1).await;
+        let id = stage.interaction(&asked.url()).await.id;
+        let (_, declined) = tokio::join!(broker.open(&id, &user), broker.declined_by_client(&id));
+        declined.unwrap();
+        assert!(matches!(stage.interaction(&asked.url()).await.state, InteractionState::Declined { .. }));
+        stage.clock.forward(121);
+    }
+    let asked = stage.modern().call(CALLS[0].0, CALLS[0].1).await;
+    let interaction = stage.interaction(&asked.url()).await;
+    let id = interaction.id.clone();
+    store.advance(interaction, Step::Fail(FailureReason::ProviderUnreachable), stage.clock.now()).await.unwrap();
+    broker.declined_by_client(&id).await.unwrap();
+    assert!(matches!(stage.interaction(&asked.url()).await.state, InteractionState::Declined { .. }));
+    stage.clock.forward(121);
+    let asked = stage.modern().call(CALLS[0].0, CALLS[0].1).await;
+    stage.person().await.connect(&asked.url(), &[("api_key", KEY)]).await;
+    let done = stage.interaction(&asked.url()).await;
+    broker.declined_by_client(&done.id).await.unwrap();
+    assert_eq!(stage.interaction(&asked.url()).await.state, done.state);
 }

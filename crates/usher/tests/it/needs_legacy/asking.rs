@@ -2,10 +2,13 @@
 
 use std::fmt::Write as _;
 
-use usher_testkit::upstream::{Script, Upstream};
+use usher_testkit::{
+    client::{Legacy, Reply, Stream},
+    upstream::{Script, Upstream},
+};
 
 use super::{accept, asked, connect, elicitation_id, holding, ready, url};
-use crate::harness::{CALLS, KEY, Setup, Stage, answered};
+use crate::harness::{CALLS, CANCEL, DECLINE, KEY, Setup, Stage, answered};
 
 /// R-URL-01, R-URL-03, R-REQ-01: one url elicitation: message, link, and an id that is that of the link.
 #[tokio::test]
@@ -25,24 +28,74 @@ async fn the_question_is_a_link_with_its_id() {
     }
 }
 
-/// R-SEC-01: parallel calls of a session lead to one page; each gets its answer, and one notice comes in all.
+const COMPLETE: &str = "notifications/elicitation/complete";
+
+fn count(replies: &[Reply], method: &str) -> usize {
+    replies.iter().map(|reply| reply.text().matches(method).count()).sum()
+}
+
+/// Nine more calls of a session that is being asked.
+async fn nine_more(client: &Legacy) -> Vec<Stream> {
+    let mut streams = Vec::new();
+    for number in 0..9 {
+        streams.push(client.open(CALLS[number % 3].0, CALLS[number % 3].1).await);
+    }
+    streams
+}
+
+async fn replies(streams: Vec<Stream>) -> Vec<Reply> {
+    futures_util::future::join_all(streams.into_iter().map(Stream::reply)).await
+}
+
+/// R-SEC-01, R-DONE-01: ten calls at once ask once; each gets its answer, and one notice comes in all.
 #[tokio::test]
-async fn parallel_calls_share_one_page() {
+async fn parallel_calls_ask_once_and_all_go_on() {
     let stage = Stage::new().await;
     let client = ready(&stage).await;
     let (first, question) = asked(&client, CALLS[0]).await;
-    let (second, other) = asked(&client, CALLS[2]).await;
-    assert_eq!(url(&question), url(&other));
-    assert_ne!(question.id(), other.id(), "each is a request of its own");
+    let mut streams = nine_more(&client).await;
+    streams.push(first);
     accept(&client, &question).await;
-    accept(&client, &other).await;
     connect(&stage.person().await, &question, KEY).await;
-    let (first, second) = (first.reply().await, second.reply().await);
-    assert!(answered(&first) && answered(&second));
-    let notices =
-        [first, second].iter().map(|reply| reply.text().matches("elicitation/complete").count()).sum::<usize>();
-    assert_eq!(notices, 1);
+    let replies = replies(streams).await;
+    assert!(replies.iter().all(answered));
+    assert_eq!((count(&replies, "elicitation/create"), count(&replies, COMPLETE)), (1, 1));
     stage.upstream.assert_clean();
+}
+
+/// R-ACT-03: what the client says to the one question holds for all that wait for it.
+#[tokio::test]
+async fn what_is_said_once_is_said_to_all() {
+    for (said, word) in [(DECLINE, "declined"), (CANCEL, "not connected")] {
+        let stage = Stage::new().await;
+        let client = ready(&stage).await;
+        let (first, question) = asked(&client, CALLS[0]).await;
+        let mut streams = nine_more(&client).await;
+        streams.push(first);
+        client.respond(question.id().unwrap(), said).await;
+        let replies = replies(streams).await;
+        assert!(replies.iter().all(|reply| reply.text().contains(word)), "{}", replies[0].text());
+        assert_eq!(count(&replies, "elicitation/create"), 1);
+    }
+}
+
+/// R-SEC-04: when the call that asked leaves without an answer, another one asks; when it had one, none does.
+#[tokio::test]
+async fn when_the_asking_call_leaves_another_one_asks() {
+    let stage = Stage::new().await;
+    let client = ready(&stage).await;
+    let (first, question) = asked(&client, CALLS[0]).await;
+    let mut second = client.open(CALLS[1].0, CALLS[1].1).await;
+    drop(first);
+    let again = second.expect("elicitation/create").await;
+    assert_eq!(url(&again), url(&question));
+    assert_ne!(again.id(), question.id());
+    let third = client.open(CALLS[2].0, CALLS[2].1).await;
+    accept(&client, &again).await;
+    drop(second);
+    connect(&stage.person().await, &again, KEY).await;
+    let reply = third.reply().await;
+    assert!(answered(&reply) && !reply.text().contains("elicitation/create"), "{}", reply.text());
 }
 
 /// The weather and a mail account.

@@ -1,5 +1,7 @@
 //! Completion notices: to the session that was asked, once, on a stream that it reads.
 
+use usher_store::SessionId;
+
 use super::{accept, asked, connect, elicitation_id, holding, ready};
 use crate::harness::{CALLS, KEY, answered};
 
@@ -89,4 +91,36 @@ async fn many_notices_that_waited_all_come() {
     ids.sort();
     told.sort();
     assert_eq!(told, ids);
+}
+
+/// R-DONE-01: the notice of a call whose client has left waits for the session's next stream.
+#[tokio::test]
+async fn a_client_that_left_its_call_is_told_on_its_next_stream() {
+    let stage = holding("40s").await;
+    let client = ready(&stage).await;
+    let (call, question) = asked(&client, CALLS[0]).await;
+    accept(&client, &question).await;
+    drop(call);
+    connect(&stage.person().await, &question, KEY).await;
+    let mut stream = client.open_get(None).await;
+    assert_eq!(elicitation_id(&stream.expect(COMPLETE).await), elicitation_id(&question));
+}
+
+/// R-DONE-01: a completion whose event was lost is noticed when that is found out; a session that is over has no stream.
+#[tokio::test]
+async fn what_was_missed_while_events_were_lost_is_made_up_for() {
+    let stage = holding("0s").await;
+    let (client, over) = (ready(&stage).await, ready(&stage).await);
+    let (mut stream, ends) = (client.open_get(None).await, over.open_get(None).await);
+    stage.upstream.wait_until("two GET streams", |upstream| upstream.get_streams() == 2).await;
+    let asked = client.call(CALLS[0].0, CALLS[0].1).await;
+    stage.connect_elsewhere(&asked.url(), KEY).await;
+    let session = SessionId::parse(&over.session().unwrap()).unwrap().key();
+    let store = stage.elsewhere().await;
+    store.delete_session(&session).await.unwrap();
+    store.close().await;
+    usher::relay::catch_up(&stage.running.as_ref().unwrap().app).await;
+    let notice = stream.expect(COMPLETE).await;
+    assert!(asked.url().ends_with(&elicitation_id(&notice)));
+    assert!(ends.reply().await.messages.is_empty());
 }

@@ -144,3 +144,35 @@ async fn a_question_from_before_the_move_leads_nowhere() {
     assert_eq!(page.heading().as_deref(), Some("The settings have changed"));
     assert!(stage.credential().await.is_none());
 }
+
+/// R-GW-03: nobody is asked because of what is kept in memory: another replica may have stored a better one.
+#[tokio::test]
+async fn a_person_who_has_just_answered_elsewhere_is_not_asked_again() {
+    let stage = Stage::new().await;
+    stage.connected_with("wrong-key-1").await;
+    let client = stage.modern();
+    let asked = ask(&client, CALLS[0]).await;
+    assert_eq!(stage.credential().await.unwrap().status, CredentialStatus::Rejected);
+    // It is in memory now, as the refused one that it is.
+    assert_eq!(ask(&client, CALLS[1]).await.url(), asked.url());
+    stage.connect_elsewhere(&asked.url(), KEY).await;
+    for call in CALLS {
+        let reply = client.call(call.0, call.1).await;
+        assert!(answered(&reply), "{}", reply.text());
+    }
+}
+
+/// R-GW-06: a stored credential that cannot be sent is as good as none: listings go without, calls ask.
+#[tokio::test]
+async fn a_credential_that_does_not_fit_any_more_blocks_no_listing() {
+    let stage = Stage::new().await;
+    let asked = ask(&stage.modern(), CALLS[0]).await;
+    stage.connect_elsewhere(&asked.url(), "no header\ncan hold this").await;
+    let (modern, legacy) = (stage.modern(), stage.ready().await);
+    for reply in [modern.call("tools/list", "{}").await, legacy.call("tools/list", "{}").await] {
+        assert!(reply.response().result().is_some_and(|result| result.contains("get_forecast")), "{}", reply.text());
+    }
+    let again = ask(&modern, CALLS[0]).await;
+    assert_eq!(stage.interaction(&again.url()).await.reason, AskReason::Missing);
+    assert!(stage.upstream.requests_of("tools/call").is_empty());
+}

@@ -132,6 +132,8 @@ async fn other_pages_can_neither_disconnect_nor_sign_out_nor_sign_in() {
             assert_eq!(change.send().await.status, 403, "{path}");
         }
     }
+    // R-SEC-03: each that gets past the door is audited for the person on whom it was tried.
+    assert_eq!(refusals(&stage, AuditAction::PageRefused).await, 8, "{:?}", audit(&stage).await);
     is_heading(&person.get("/").await, "Your connections");
     assert!(stage.credential().await.is_some());
     let link = sign_in_link(&stage).await;

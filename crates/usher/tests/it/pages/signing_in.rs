@@ -28,6 +28,22 @@ async fn a_sign_in_link_works_once_and_looking_does_not_use_it_up() {
     assert!(audit(&stage).await.iter().any(|row| row.action == Some(AuditAction::BrowserSignedIn)));
 }
 
+/// R-SEC-03: anybody on the machine can invent tokens; that is audited, and does not fill the store.
+#[tokio::test]
+async fn invented_tokens_do_not_fill_the_audit_log() {
+    let mut stage = Stage::new().await;
+    let somebody = stranger(&stage);
+    for number in 0..300 {
+        let token = format!("{number:0>43}");
+        let page = somebody.post_form("/login", &[("token", &token)]).await;
+        assert_eq!(page.status, 410, "{}", page.describe());
+    }
+    stage.stop().await;
+    let database = std::fs::read(stage.folder.path().join("usher.db")).unwrap();
+    let rows = String::from_utf8_lossy(&database).matches("browser.refused").count();
+    assert!((1..150).contains(&rows), "{rows}");
+}
+
 /// R-SEC-04: the link expires.
 #[tokio::test]
 async fn a_sign_in_link_expires() {

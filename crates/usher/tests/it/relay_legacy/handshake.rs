@@ -47,6 +47,20 @@ async fn an_answer_in_events_passes_as_it_came() {
     assert_eq!(client.call("tools/list", "{}").await.status, 200);
 }
 
+/// R-CAP-03: a question before the answer to `initialize` does not reach the client, whatever it declared.
+#[tokio::test]
+async fn nobody_is_asked_before_the_session_stands() {
+    let stage = Stage::free(Upstream::start().await).await;
+    let result = r#"{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"a","version":"1"}}"#;
+    let question = r#"{"jsonrpc":"2.0","id":9,"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{}}}"#;
+    let log = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"hello"}}"#;
+    stage.upstream.method("initialize", Script::new().message(question).message(log).result(result));
+    let reply = stage.legacy().initialize().await;
+    assert!(!reply.text().contains("elicitation"), "{}", reply.text());
+    assert!(reply.text().contains("notifications/message"));
+    assert_eq!(reply.result_raw(), result);
+}
+
 /// R-SEC-04: some servers leave the stream open behind the answer; the client does not wait for its end.
 #[tokio::test]
 async fn an_answer_in_a_stream_that_stays_open_is_an_answer() {

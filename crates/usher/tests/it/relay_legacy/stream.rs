@@ -23,7 +23,12 @@ use secrecy::SecretString;
 use tokio::net::TcpListener;
 use usher::{clock::Clock, identity::tokens::local_user};
 use usher_store::{Advanced, AskReason, Completion, InteractionId, NewInteraction, SessionId, Step};
-use usher_testkit::{client::Legacy, sse::Item, upstream::Upstream, within};
+use usher_testkit::{
+    client::Legacy,
+    sse::Item,
+    upstream::{Gate, Script, Upstream},
+    within,
+};
 
 use crate::harness::{Setup, Stage};
 
@@ -203,4 +208,62 @@ async fn a_stream_is_taken_over_at_an_upstream_that_allows_one() {
         assert_eq!(message.unwrap().text, CHANGED);
         streams.push(stream);
     }
+}
+
+/// Transports 2025-11-25, "Multiple Connections" and "Resumability": what resumes a call stands beside the session's own
+/// stream, and takes nothing from it.
+#[tokio::test]
+async fn a_resumed_call_stands_beside_the_sessions_own_stream() {
+    let stage = Stage::free(Upstream::start().await).await;
+    let gate = Gate::new();
+    let script = Script::new().event("id: e-7\ndata:\n\n").cut("e-7").wait(&gate).text("after all");
+    stage.upstream.tool("polls", script);
+    let client = stage.ready().await;
+    let mut own = client.open_get(None).await;
+    stage.upstream.wait_until("a GET stream", |upstream| upstream.get_streams() == 1).await;
+    client.tool("polls", "{}").await;
+    let resumed = client.open_get(Some("e-7")).await;
+    stage.upstream.push_message(CHANGED).await;
+    assert_eq!(own.next_message().await.unwrap().text, CHANGED);
+    gate.open();
+    assert_eq!(resumed.reply().await.content_text(), "after all");
+    stage.upstream.push_message(CHANGED).await;
+    assert_eq!(own.next_message().await.unwrap().text, CHANGED, "and outlives it");
+    stage.upstream.assert_clean();
+}
+
+/// R-ID-01: a stream does not outlive its session, wherever that ended.
+#[tokio::test]
+async fn a_stream_ends_with_its_session() {
+    let stage = Stage::free(Upstream::start().await).await;
+    let client = stage.ready().await;
+    let stream = client.open_get(None).await;
+    stage.upstream.wait_until("a GET stream", |upstream| upstream.get_streams() == 1).await;
+    let session = SessionId::parse(&client.session().unwrap()).unwrap().key();
+    stage.app().store.delete_session(&session).await.unwrap();
+    assert!(stream.reply().await.messages.is_empty());
+    stage.upstream.wait_until("no GET stream", |upstream| upstream.get_streams() == 0).await;
+}
+
+/// R-SEC-04: a client that does not read its stream holds up neither the one that takes over nor the service's stop.
+#[tokio::test]
+async fn a_stream_that_nobody_reads_is_given_up() {
+    let mut stage = Stage::free(Upstream::start().await).await;
+    let client = stage.ready().await;
+    let flood = format!(r#"{{"jsonrpc":"2.0","method":"x","params":{{"text":"{}"}}}}"#, "x".repeat(1_000_000));
+    let _unread = client.open_get(None).await;
+    for _ in 0..40 {
+        stage.upstream.push_message(&flood).await;
+    }
+    let mut second = client.open_get(None).await;
+    stage.upstream.wait_until("one stream is left", |upstream| upstream.get_streams() == 1).await;
+    stage.upstream.push_message(CHANGED).await;
+    assert_eq!(second.next_message().await.unwrap().text, CHANGED);
+    for _ in 0..40 {
+        stage.upstream.push_message(&flood).await;
+    }
+    let app = Arc::clone(&stage.running.as_ref().unwrap().app);
+    app.stopping.cancel();
+    stage.upstream.wait_until("no stream is left", |upstream| upstream.get_streams() == 0).await;
+    stage.running = None;
 }

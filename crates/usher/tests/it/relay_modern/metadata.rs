@@ -110,6 +110,40 @@ async fn an_unknown_version_is_answered_with_those_that_are_known() {
     assert!(stage.upstream.requests().is_empty());
 }
 
+/// A later revision may have other metadata and other headers: its version is looked at first, so that its client can fall
+/// back.
+#[tokio::test]
+async fn an_unknown_version_is_told_before_anything_else_is_looked_at() {
+    let stage = Stage::free(Upstream::start().await).await;
+    let request = stage.modern().request("tools/call", r#"{"name":"a"}"#).header("mcp-protocol-version", "2027-01-01");
+    let reply = request.meta_version(Some("2027-01-01")).meta_capabilities(None).omit("mcp-method").omit("mcp-name");
+    let reply = reply.send().await;
+    assert_eq!((reply.status.as_u16(), reply.error_code()), (400, -32022), "{}", reply.text());
+}
+
+/// What we cannot read, a laxer reader could: metadata with a member twice is refused in both eras.
+#[tokio::test]
+async fn metadata_that_cannot_be_read_is_refused() {
+    let stage = Stage::free(Upstream::start().await).await;
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/protocolVersion":"x"}}}"#;
+    let reply = stage.modern().request("tools/list", "{}").body(body).send().await;
+    assert_eq!((reply.status.as_u16(), reply.error_code()), (400, -32602), "{}", reply.text());
+    let legacy = stage.ready().await;
+    let reply = legacy.post(body).await.reply().await;
+    assert_eq!((reply.status.as_u16(), reply.error_code()), (400, -32602), "{}", reply.text());
+    assert!(stage.upstream.requests_of("tools/list").is_empty());
+}
+
+/// R-GW-02: an upstream that refuses a call in JSON-RPC is heard in its own words.
+#[tokio::test]
+async fn an_upstreams_own_refusal_passes() {
+    let stage = Stage::free(Upstream::start().await).await;
+    let body = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-31999,"message":"not for you","data":{"why":[1e999]}}}"#;
+    stage.upstream.tool("closed", Script::new().body(403, "application/json", body));
+    let reply = stage.modern().request("tools/call", r#"{"name":"closed","arguments":{}}"#).id(Some("1")).send().await;
+    assert_eq!(reply.text(), body);
+}
+
 /// R-CAP-05: a request without its required metadata is malformed.
 #[tokio::test]
 async fn a_request_without_required_meta_is_malformed() {

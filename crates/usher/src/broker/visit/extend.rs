@@ -1,0 +1,46 @@
+//! A person needs more time for a question.
+
+use elicit::UserId;
+use jiff::SignedDuration;
+use usher_store::{Advanced, DeclinedBy, InteractionId, NewInteraction, Step};
+
+use super::{Visit, VisitError};
+use crate::broker::{Broker, INTERACTION_LIVES};
+
+/// How long a question can be kept open, from when it was asked: more than ten times its first end (WCAG 2.2, 2.2.1).
+pub const OPEN_AT_MOST: SignedDuration = SignedDuration::from_hours(3);
+
+impl Broker {
+    /// Keeps the question open as long again as a new one would be, within [`OPEN_AT_MOST`]; its notices with it.
+    pub async fn extend(&self, id: &InteractionId, user: &UserId) -> Result<Visit, VisitError> {
+        let visit = self.open(id, user).await?;
+        let now = self.clock.now();
+        let open = &visit.interaction;
+        let expires_at = (now + INTERACTION_LIVES).min(open.created_at + OPEN_AT_MOST);
+        if expires_at <= open.expires_at {
+            return Ok(visit);
+        }
+        // To ask the same again is to ask longer.
+        let new = NewInteraction {
+            id: InteractionId::new(&*self.random),
+            principal: open.principal.clone(),
+            client_claim: open.client_claim.clone(),
+            provider: open.provider.clone(),
+            destination: open.destination.clone(),
+            reason: open.reason,
+            expires_at,
+        };
+        let sessions = self.store.notice_sessions(id).await?;
+        let mut asked = Vec::new();
+        for session in sessions.iter().map(Some).chain(sessions.is_empty().then_some(None)) {
+            asked = self.store.ask(std::slice::from_ref(&new), session, now).await?;
+        }
+        if let Some(other) = asked.into_iter().find(|asked| asked.id != *id) {
+            // It was answered in this very moment, so this one is nobody's.
+            if let Advanced::Lost = self.store.advance(other, Step::Decline { by: DeclinedBy::Page }, now).await? {
+                tracing::info!(interaction = %id, "a question that nobody asked was opened");
+            }
+        }
+        self.open(id, user).await
+    }
+}

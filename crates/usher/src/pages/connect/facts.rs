@@ -1,0 +1,96 @@
+//! What a person decides by: who asks, and everywhere that what they give goes (R-OAUTH-03, R-GW-04).
+
+use std::collections::BTreeSet;
+
+use usher_store::Approval;
+
+use crate::{
+    broker::{Purpose, Visit},
+    pages::{
+        page::Fact,
+        words::{Html, Said, Words},
+    },
+};
+
+/// The facts of an open question, in the order in which they are asked for: who, where, who else, what becomes of it.
+pub(super) fn facts(words: Words, visit: &Visit) -> Vec<Fact> {
+    let interaction = &visit.interaction;
+    let target = interaction.destination.target.as_str();
+    let checked_at = visit.provider.check().map(|check| check.get.origin().ascii_serialization());
+    let others = others(visit);
+    let places: BTreeSet<&str> = others
+        .iter()
+        .map(|approval| approval.destination.target.as_str())
+        .chain(checked_at.as_deref())
+        .chain([target])
+        .collect();
+    let server = Said::of(&visit.upstream.title, words.language());
+    let name = visit.upstream.name.as_str();
+    let mut facts = vec![
+        Fact::noted(
+            words.text("connect.asked_by"),
+            interaction.principal.client.as_str(),
+            words.text("connect.asked_by_note"),
+        ),
+        Fact::said(words.text("connect.server"), server, (server.text() != name).then_some(name)),
+    ];
+    facts.extend(refused_by(words, visit));
+    // Said only where it is true of everything that is ever done with it.
+    facts.push(if places.len() == 1 {
+        Fact::noted(words.text("connect.sent_to"), target, words.text("connect.sent_to_note"))
+    } else {
+        Fact::new(words.text("connect.sent_to"), target)
+    });
+    if let Some(origin) = &checked_at {
+        let note = if visit.purpose.reuses() { "connect.checked_note_new" } else { "connect.checked_note" };
+        facts.push(Fact::noted(words.text("connect.checked"), origin, words.text(note)));
+    }
+    if !others.is_empty() {
+        let uses = others.iter().map(|approval| usage(words, visit, approval));
+        let mut also = Fact::rich(words.text("connect.also"), Html::list(uses));
+        also.note = (!visit.purpose.reuses()).then(|| words.text("connect.also_note").to_owned());
+        facts.push(also);
+    }
+    facts.push(Fact::new(words.text("connect.kept"), words.text("connect.kept_value")));
+    facts.push(Fact::new(words.text("connect.seen"), words.text("connect.seen_value")));
+    facts
+}
+
+/// The approvals beside the one that is asked for: a new key is used there too.
+fn others(visit: &Visit) -> Vec<&Approval> {
+    let interaction = &visit.interaction;
+    let this = |approval: &&Approval| {
+        approval.client == interaction.principal.client && approval.destination == interaction.destination
+    };
+    visit.approvals.iter().filter(|approval| !this(approval)).collect()
+}
+
+fn usage(words: Words, visit: &Visit, approval: &Approval) -> Html {
+    let destination = &approval.destination;
+    let values = [
+        ("client", approval.client.as_str().into()),
+        ("server", title(words, visit, &destination.upstream)),
+        ("target", destination.target.as_str().into()),
+    ];
+    words.rich("connect.use", &values)
+}
+
+/// Which servers may have refused it. The store keeps that it was refused, not by whom.
+fn refused_by(words: Words, visit: &Visit) -> Option<Fact> {
+    let upstreams: BTreeSet<&str> =
+        visit.approvals.iter().map(|approval| approval.destination.upstream.as_str()).collect();
+    if visit.purpose != Purpose::Replace || upstreams.len() < 2 {
+        return None;
+    }
+    let servers: Vec<String> = upstreams.into_iter().map(|name| title(words, visit, name).text().to_owned()).collect();
+    let one_of = words.say("connect.one_of", &[("servers", words.list(&servers).as_str())]);
+    Some(Fact::new(words.text("connect.refused_by"), &one_of))
+}
+
+/// The operator's title of a server of this provider's, or its name where it is configured no longer.
+fn title<'v>(words: Words, visit: &'v Visit, upstream: &'v str) -> Said<'v> {
+    match visit.titles.get(upstream) {
+        Some(title) => Said::of(title, words.language()),
+        None => upstream.into(),
+    }
+}
