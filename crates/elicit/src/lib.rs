@@ -19,7 +19,7 @@ pub use random::{Random, SystemRandom};
 pub use revision::{Era, Revision};
 pub use state::{Binding, MAX_SEALED_BYTES, Rejected, STATE_REJECTED, SealError, StateKey, StateKeys};
 pub use wire::{
-    ASKING_METHODS, Action, Answer, InputRequest, InputRequired, InputResponses, RawObject, ResultType, UrlElicitation, WireError,
-    complete_notice, complete_result, input_required, missing_capability, mode_of, unsupported_version,
+    ASKING_METHODS, Action, Answer, InputRequest, InputRequired, InputResponses, RawObject, ResultType, UrlElicitation,
+    WireError, complete_notice, complete_result, input_required, missing_capability, mode_of, unsupported_version,
     url_elicitation_required,
 };

@@ -69,7 +69,10 @@ mod tests {
 
     use super::*;
 
-    async fn started(router: Router, drain: Duration) -> (std::net::SocketAddr, CancellationToken, tokio::task::JoinHandle<()>) {
+    async fn started(
+        router: Router,
+        drain: Duration,
+    ) -> (std::net::SocketAddr, CancellationToken, tokio::task::JoinHandle<()>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stopping = CancellationToken::new();

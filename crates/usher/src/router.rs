@@ -35,10 +35,12 @@ async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Res
         Some((status, text)) => {
             tracing::warn!(path = request.uri().path(), text, "request refused at the door");
             let mut body = String::new();
-            let error = json!({ "jsonrpc": "2.0", "error": { "code": elicit::codes::INVALID_REQUEST, "message": text } });
+            let error =
+                json!({ "jsonrpc": "2.0", "error": { "code": elicit::codes::INVALID_REQUEST, "message": text } });
             // Writing into a string cannot fail.
             let _ = writeln!(body, "{error}");
-            (status, [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], body).into_response()
+            (status, [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], body)
+                .into_response()
         }
     }
 }
@@ -49,14 +51,21 @@ fn refusal(app: &App, headers: &HeaderMap, target: Option<&str>) -> Option<(Stat
     let host = (hosts.next(), hosts.next());
     let right = matches!(host, (Some(host), None) if host.as_bytes().eq_ignore_ascii_case(authority.as_bytes()));
     if !right || target.is_some_and(|target| !target.eq_ignore_ascii_case(authority)) {
-        return Some((StatusCode::MISDIRECTED_REQUEST, format!("this service answers at {} only", app.config.public_url.origin())));
+        return Some((
+            StatusCode::MISDIRECTED_REQUEST,
+            format!("this service answers at {} only", app.config.public_url.origin()),
+        ));
     }
     let forwarded = |name: &str| name == "forwarded" || name.starts_with("x-forwarded-");
     if headers.keys().any(|name| forwarded(name.as_str())) {
-        let text = "this service is for one person on this machine and takes no requests from a proxy (identity mode local)";
+        let text =
+            "this service is for one person on this machine and takes no requests from a proxy (identity mode local)";
         return Some((StatusCode::FORBIDDEN, text.to_owned()));
     }
-    let foreign = headers.get_all(header::ORIGIN).iter().any(|origin| origin.as_bytes() != app.config.public_url.origin().as_bytes());
+    let foreign = headers
+        .get_all(header::ORIGIN)
+        .iter()
+        .any(|origin| origin.as_bytes() != app.config.public_url.origin().as_bytes());
     foreign.then(|| (StatusCode::FORBIDDEN, "requests from pages of another origin are refused".to_owned()))
 }
 
@@ -84,7 +93,7 @@ async fn login_link(State(app): State<Arc<App>>, headers: HeaderMap) -> Response
             let body = json!({ "url": url, "expires_in": pages::login::LINK_LIVES.as_secs() }).to_string();
             let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
             (StatusCode::CREATED, headers, body).into_response()
-        },
+        }
         Err(error) => {
             tracing::error!(%error, "a sign-in link cannot be stored");
             StatusCode::SERVICE_UNAVAILABLE.into_response()

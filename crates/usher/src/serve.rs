@@ -61,7 +61,9 @@ pub enum StartError {
     #[error(transparent)]
     Control(#[from] ControlError),
     /// The address is taken or cannot be used.
-    #[error("cannot listen on {address}: {error}; change `listen.address` and `public_url`, or stop what listens there")]
+    #[error(
+        "cannot listen on {address}: {error}; change `listen.address` and `public_url`, or stop what listens there"
+    )]
     Listen {
         /// The address of the configuration.
         address: std::net::SocketAddr,
@@ -97,7 +99,9 @@ pub async fn start(
     let tokens = Tokens::load_or_create(tokens_file, &*random)?;
     let listener = match listener {
         Some(listener) => listener,
-        None => TcpListener::bind(config.listen).await.map_err(|error| StartError::Listen { address: config.listen, error })?,
+        None => TcpListener::bind(config.listen)
+            .await
+            .map_err(|error| StartError::Listen { address: config.listen, error })?,
     };
     let control = ControlToken::issue(control_file, &config.public_url, &*random)?;
     let egress = Egress::new()?;

@@ -6,8 +6,8 @@ use elicit::{Principal, UserId};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use usher_store::{
-    Advanced, Approval, AskReason, AuditAction, AuditEntry, Credential, CredentialStatus, DeclinedBy, Interaction, InteractionId,
-    InteractionState, NewInteraction, Outcome, SessionKey, Step, StoreError,
+    Advanced, Approval, AskReason, AuditAction, AuditEntry, Credential, CredentialStatus, DeclinedBy, Interaction,
+    InteractionId, InteractionState, NewInteraction, Outcome, SessionKey, Step, StoreError,
 };
 
 use super::{Broker, needs::Call, waiting::until};
@@ -89,7 +89,8 @@ impl Broker {
             let Some(provider) = self.config.provider(&need.provider) else { continue };
             let required = call.requires(need);
             let fit = |credential: Option<&Credential>, injection: &mut Injection| {
-                lacks(call.principal, call.upstream, provider, credential).or_else(|| misfits(need, provider, credential?, injection))
+                lacks(call.principal, call.upstream, provider, credential)
+                    .or_else(|| misfits(need, provider, credential?, injection))
             };
             let credential = self.readable(&call.principal.user, &need.provider).await?;
             let mut lacking = fit(credential.as_deref(), &mut injection);
@@ -98,7 +99,9 @@ impl Broker {
                 lacking = fit(credential.as_deref(), &mut injection);
             }
             // A provider stands at most once among an upstream's needs.
-            if let Some(reason) = lacking && required {
+            if let Some(reason) = lacking
+                && required
+            {
                 missing.push(Missing { provider: need.provider.clone(), reason });
             }
         }
@@ -259,8 +262,8 @@ impl Broker {
     /// turned away, and not each time (R-SEC-03): what is not audited is no warning either, so that a flood fills nothing.
     #[expect(clippy::unused_async, reason = "callers await it")]
     pub async fn turned_away(&self, action: AuditAction, principal: Option<&Principal>, upstream: Option<&str>) {
-        let audits = principal
-            .map_or_else(|| self.limits.audits_token(), |principal| self.limits.audits(principal, action));
+        let audits =
+            principal.map_or_else(|| self.limits.audits_token(), |principal| self.limits.audits(principal, action));
         let (action_name, client) = (action.as_str(), principal.map(|principal| principal.client.as_str()));
         if !audits {
             tracing::debug!(action = action_name, client, upstream, "turned away");

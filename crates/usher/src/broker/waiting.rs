@@ -83,7 +83,8 @@ pub(super) async fn until<T, F: Future<Output = Result<T, StoreError>>>(
 ) -> Result<T, StoreError> {
     let mut over = std::pin::pin!(over);
     loop {
-        let again = match look().await {
+        // On the heap, so that whoever waits stays small.
+        let again = match Box::pin(look()).await {
             Ok(found) if !is_open(&found) => return Ok(found),
             Ok(_) => None,
             Err(error) => {
@@ -95,7 +96,7 @@ pub(super) async fn until<T, F: Future<Output = Result<T, StoreError>>>(
         tokio::select! {
             _ = woken => {}
             () = tokio::time::sleep(again.unwrap_or_default()), if again.is_some() => {}
-            () = &mut over => return look().await,
+            () = &mut over => return Box::pin(look()).await,
         }
     }
 }

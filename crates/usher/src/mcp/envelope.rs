@@ -179,7 +179,9 @@ mod tests {
     #[test]
     fn params_stay_raw_text() {
         let text = r#"{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/call","params":{"z":1e999,"a":9007199254740993},"x":1}"#;
-        let Ok(Message::Request { id, params: Some(params), .. }) = Message::parse(text.as_bytes()) else { panic!("a request") };
+        let Ok(Message::Request { id, params: Some(params), .. }) = Message::parse(text.as_bytes()) else {
+            panic!("a request")
+        };
         assert_eq!(id.get(), "9007199254740993");
         assert_eq!(params.get(), r#"{"z":1e999,"a":9007199254740993}"#);
     }
@@ -211,7 +213,9 @@ mod tests {
     #[test]
     fn an_escaped_method_name_is_read_as_what_it_means() {
         let text = r#"{"jsonrpc":"2.0","id":1,"method":"tools\/c\u0061ll"}"#;
-        assert!(matches!(Message::parse(text.as_bytes()), Ok(Message::Request { method, .. }) if method == "tools/call"));
+        assert!(
+            matches!(Message::parse(text.as_bytes()), Ok(Message::Request { method, .. }) if method == "tools/call")
+        );
     }
 
     proptest! {

@@ -41,7 +41,11 @@ fn require(headers: &HeaderMap, name: &HeaderName, shown: &str, body: &str) -> R
         return Err(Mismatch(format!("the request needs exactly one {shown} header")));
     };
     let text = value.to_str().map_err(|_| Mismatch(format!("the {shown} header has characters outside of ASCII")))?;
-    let decoded = if name == NAME { decode(text).ok_or_else(|| Mismatch(format!("the {shown} header is no valid Base64")))? } else { Cow::Borrowed(text) };
+    let decoded = if name == NAME {
+        decode(text).ok_or_else(|| Mismatch(format!("the {shown} header is no valid Base64")))?
+    } else {
+        Cow::Borrowed(text)
+    };
     if decoded == body {
         return Ok(());
     }
@@ -72,7 +76,11 @@ fn passes(name: &HeaderName) -> bool {
     match *name {
         header::ACCEPT | header::CONTENT_TYPE | header::ACCEPT_LANGUAGE => true,
         ref name if *name == SESSION_ID => false,
-        ref name => name.as_str().starts_with("mcp-") || *name == LAST_EVENT_ID || matches!(name.as_str(), "traceparent" | "tracestate" | "baggage"),
+        ref name => {
+            name.as_str().starts_with("mcp-")
+                || *name == LAST_EVENT_ID
+                || matches!(name.as_str(), "traceparent" | "tracestate" | "baggage")
+        }
     }
 }
 
@@ -97,10 +105,12 @@ pub fn is_type(value: Option<&HeaderValue>, expected: &str) -> bool {
 
 /// Whether the request's `Accept` allows an event stream.
 pub fn accepts_events(headers: &HeaderMap) -> bool {
-    headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(',')).any(|range| {
-        let kind = range.split(';').next().unwrap_or_default().trim();
-        kind.eq_ignore_ascii_case("text/event-stream") || kind == "*/*" || kind.eq_ignore_ascii_case("text/*")
-    })
+    headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(',')).any(
+        |range| {
+            let kind = range.split(';').next().unwrap_or_default().trim();
+            kind.eq_ignore_ascii_case("text/event-stream") || kind == "*/*" || kind.eq_ignore_ascii_case("text/*")
+        },
+    )
 }
 
 #[cfg(test)]
@@ -108,7 +118,10 @@ mod tests {
     use super::*;
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
-        pairs.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap())).collect()
+        pairs
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap()))
+            .collect()
     }
 
     fn check(headers: &HeaderMap, subject: &str) -> Result<(), Mismatch> {
@@ -117,8 +130,13 @@ mod tests {
 
     #[test]
     fn headers_that_say_what_the_body_says_pass() {
-        for (name, body) in [("get_weather", "get_weather"), ("=?base64?SGVsbG8sIOS4lueVjA==?=", "Hello, 世界"), ("=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=", "=?base64?literal?=")] {
-            let headers = headers(&[("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", name)]);
+        for (name, body) in [
+            ("get_weather", "get_weather"),
+            ("=?base64?SGVsbG8sIOS4lueVjA==?=", "Hello, 世界"),
+            ("=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=", "=?base64?literal?="),
+        ] {
+            let headers =
+                headers(&[("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", name)]);
             assert_eq!(check(&headers, body), Ok(()), "{name}");
         }
     }
@@ -137,7 +155,11 @@ mod tests {
             doubled.append(HeaderName::from_static(good[index].0), HeaderValue::from_str(good[index].1).unwrap());
             assert!(check(&doubled, "a").is_err());
         }
-        let broken = headers(&[("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "=?base64?!?=")]);
+        let broken = headers(&[
+            ("mcp-protocol-version", "2026-07-28"),
+            ("mcp-method", "tools/call"),
+            ("mcp-name", "=?base64?!?="),
+        ]);
         assert!(check(&broken, "a").is_err());
     }
 
@@ -164,7 +186,12 @@ mod tests {
 
     #[test]
     fn an_upstream_sets_no_cookie_and_no_challenge_here() {
-        let upstream = headers(&[("content-type", "application/json"), ("set-cookie", "a=b"), ("www-authenticate", "Bearer"), ("mcp-session-id", "theirs")]);
+        let upstream = headers(&[
+            ("content-type", "application/json"),
+            ("set-cookie", "a=b"),
+            ("www-authenticate", "Bearer"),
+            ("mcp-session-id", "theirs"),
+        ]);
         assert_eq!(returned(&upstream).len(), 1);
     }
 

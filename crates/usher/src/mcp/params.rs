@@ -77,7 +77,9 @@ struct MetaWire<'a> {
 fn meta_wire(meta: Option<&RawValue>) -> Result<MetaWire<'_>, ParamsError> {
     match meta {
         None => Ok(MetaWire::default()),
-        Some(raw) => serde_json::from_str(raw.get()).map_err(|error| ParamsError(format!("`_meta`: {}", short(&error)))),
+        Some(raw) => {
+            serde_json::from_str(raw.get()).map_err(|error| ParamsError(format!("`_meta`: {}", short(&error))))
+        }
     }
 }
 
@@ -109,7 +111,10 @@ impl ModernMeta {
 
 /// The caller's progress token, raw: a string or an integer.
 pub fn progress_token(meta: Option<&RawValue>) -> Option<&RawValue> {
-    meta_wire(meta).ok()?.progress_token.filter(|raw| raw.get().starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit()))
+    meta_wire(meta)
+        .ok()?
+        .progress_token
+        .filter(|raw| raw.get().starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit()))
 }
 
 /// What a legacy client says of itself in `initialize`.
@@ -137,7 +142,8 @@ impl InitializeParams {
         };
         let capabilities = match wire.capabilities {
             None => ClientCapabilities::none(),
-            Some(raw) => ClientCapabilities::parse(raw.get()).map_err(|_| ParamsError("`capabilities` must be an object".to_owned()))?,
+            Some(raw) => ClientCapabilities::parse(raw.get())
+                .map_err(|_| ParamsError("`capabilities` must be an object".to_owned()))?,
         };
         Ok(Self { capabilities, client_claim: client_claim(wire.client_info) })
     }
@@ -190,10 +196,16 @@ mod tests {
         for (meta, lacks) in [
             ("{}", "protocolVersion"),
             (r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#, "clientCapabilities"),
-            (r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":true}"#, "object"),
+            (
+                r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":true}"#,
+                "object",
+            ),
         ] {
             let meta = raw(meta);
-            let error = modern_version(Some(&meta)).map(drop).and_then(|()| ModernMeta::parse(Some(&meta)).map(drop)).unwrap_err();
+            let error = modern_version(Some(&meta))
+                .map(drop)
+                .and_then(|()| ModernMeta::parse(Some(&meta)).map(drop))
+                .unwrap_err();
             assert!(error.0.contains(lacks), "{error}");
         }
     }

@@ -52,7 +52,7 @@ pub(super) async fn ask(
         // Whoever has left or cancelled gets no answer, and nothing goes upstream.
         let _ = hold(&call, &session, interactions, held, &followed).await;
         // A completion of the last moment was left to this call, which may not have told of it.
-        notices::deliver_due(&call.caller.app, &session.key).await;
+        Box::pin(notices::deliver_due(&call.caller.app, &session.key)).await;
     });
     response
 }
@@ -130,7 +130,7 @@ async fn hold(
             held.finish(call.end(&Ending::StillRejected)).await;
             return Ok(());
         }
-        interactions = match put(call, session, &missing).await {
+        interactions = match Box::pin(put(call, session, &missing)).await {
             Ok(interactions) => interactions,
             Err(response) => {
                 held.finish(response).await;
@@ -178,7 +178,7 @@ async fn settle(
     let Some(outcome) = outcome.filter(|_| !followed.is_cancelled()) else { return Err(Gone) };
     let tells = part.question().is_some() || !answers.is_asking(&session.key, &interaction.id);
     if matches!(outcome, Outcome::Completed) && tells {
-        notice(call, session, interaction, held).await?;
+        Box::pin(notice(call, session, interaction, held)).await?;
     }
     Ok(outcome)
 }
@@ -216,7 +216,7 @@ async fn outcome(call: &Call, interaction: &Interaction, part: &mut Part) -> Out
             // Accept means that the person consented to open the page, not that it is done (R-URL-10).
             Heard::Said(Said::Accepted) => {}
             Heard::Said(Said::Declined) => {
-                return Outcome::Ends(match app.broker.declined_by_client(&interaction.id).await {
+                return Outcome::Ends(match Box::pin(app.broker.declined_by_client(&interaction.id)).await {
                     Ok(()) => Ending::Declined { provider: provider() },
                     Err(error) => Ending::Store(error),
                 });
@@ -224,7 +224,7 @@ async fn outcome(call: &Call, interaction: &Interaction, part: &mut Part) -> Out
             Heard::Said(Said::Dismissed) => return Outcome::Ends(Ending::Dismissed { provider: provider() }),
             Heard::Left => {
                 let time_left = call.caller.held_until() >= Instant::now() + WORTH_ASKING;
-                if time_left && matches!(app.broker.became(&ids).await, Ok(Waited::Open { .. })) {
+                if time_left && matches!(Box::pin(app.broker.became(&ids)).await, Ok(Waited::Open { .. })) {
                     return Outcome::Alone;
                 }
             }

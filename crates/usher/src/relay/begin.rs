@@ -98,11 +98,7 @@ pub(super) async fn begun(
 }
 
 /// The client's own `initialize`, sent again, and the notification that ends the handshake.
-async fn handshake(
-    caller: &Caller,
-    session: &Session,
-    injection: &Injection,
-) -> Result<Option<String>, UpstreamError> {
+async fn handshake(caller: &Caller, session: &Session, injection: &Injection) -> Result<Option<String>, UpstreamError> {
     let mut opening = caller.for_post();
     opening.session = None;
     let initialize =
@@ -115,7 +111,10 @@ async fn handshake(
         if let Err(error) = caller.app.relay.sessions.end(&session.key).await {
             tracing::warn!(session = %session.key, %error, "a session that cannot go on is still stored");
         }
-        return Err(UpstreamError::Garbage { name: caller.upstream().name.clone(), what: "another revision".to_owned() });
+        return Err(UpstreamError::Garbage {
+            name: caller.upstream().name.clone(),
+            what: "another revision".to_owned(),
+        });
     }
     let initialized = Bytes::from_static(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     let headers = headers(&opening, injection, upstream_session.as_deref());

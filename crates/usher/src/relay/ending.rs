@@ -10,10 +10,7 @@ use serde_json::json;
 use usher_store::StoreError;
 
 use super::{call::Call, reply, upstream::http::UpstreamError};
-use crate::{
-    broker::Refusal,
-    mcp::envelope::error_object,
-};
+use crate::{broker::Refusal, mcp::envelope::error_object};
 
 /// A credential is needed, and could not be asked for or did not come. Outside of the range that JSON-RPC reserves.
 pub(super) const CREDENTIAL_NEEDED: i64 = -31_000;
@@ -81,7 +78,11 @@ impl Ending {
                 );
                 if call.caller.era() == Era::Modern {
                     let required = json!({ "elicitation": { "url": {} } });
-                    return reply::error_value(StatusCode::BAD_REQUEST, Some(&call.id), &missing_capability(&text, required));
+                    return reply::error_value(
+                        StatusCode::BAD_REQUEST,
+                        Some(&call.id),
+                        &missing_capability(&text, required),
+                    );
                 }
                 told(call, CREDENTIAL_NEEDED, &text)
             }
@@ -96,7 +97,9 @@ impl Ending {
             Self::Dismissed { provider } => told(
                 call,
                 CREDENTIAL_NEEDED,
-                &format!("{provider} is not connected, so {server} was not called. Try again, or open {portal} to connect."),
+                &format!(
+                    "{provider} is not connected, so {server} was not called. Try again, or open {portal} to connect."
+                ),
             ),
             Self::TooMany { seconds } => told(
                 call,
@@ -106,7 +109,9 @@ impl Ending {
             Self::StillRejected => told(
                 call,
                 CREDENTIAL_NEEDED,
-                &format!("{server} keeps refusing the credential. Check it with the provider, then reconnect at {portal}"),
+                &format!(
+                    "{server} keeps refusing the credential. Check it with the provider, then reconnect at {portal}"
+                ),
             ),
             Self::Store(error) => {
                 tracing::error!(%error, "a call ended because the store cannot be reached");
@@ -136,5 +141,9 @@ fn failed(call: &Call, text: &str) -> Response {
 
 /// The title of a provider, as the operator wrote it.
 pub(super) fn title(call: &Call, provider: &str) -> String {
-    call.caller.app.config.provider(provider).map_or_else(|| provider.to_owned(), |provider| provider.title.get("en").to_owned())
+    call.caller
+        .app
+        .config
+        .provider(provider)
+        .map_or_else(|| provider.to_owned(), |provider| provider.title.get("en").to_owned())
 }

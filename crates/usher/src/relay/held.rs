@@ -1,7 +1,7 @@
 //! The stream of a call that waits for a person: kept alive, with progress for callers that asked for it, and closed early
 //! by a client that leaves.
 
-use std::{convert::Infallible, time::Duration};
+use std::{convert::Infallible, pin::Pin, time::Duration};
 
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
@@ -91,20 +91,28 @@ impl Held {
     }
 
     /// Runs `waiting` to its end while the stream is kept alive; `what` is said in progress notifications.
-    pub(super) async fn during<T>(&mut self, what: &str, waiting: impl Future<Output = T>) -> Result<T, Gone> {
-        self.alive(Some(what), waiting).await
+    pub(super) fn during<T>(
+        &mut self,
+        what: &str,
+        waiting: impl Future<Output = T>,
+    ) -> impl Future<Output = Result<T, Gone>> {
+        self.alive(Some(what), Box::pin(waiting))
     }
 
     /// The same with comments alone: the call goes on, and progress is the upstream's to tell.
-    pub(super) async fn quietly<T>(&mut self, waiting: impl Future<Output = T>) -> Result<T, Gone> {
-        self.alive(None, waiting).await
+    pub(super) fn quietly<T>(&mut self, waiting: impl Future<Output = T>) -> impl Future<Output = Result<T, Gone>> {
+        self.alive(None, Box::pin(waiting))
     }
 
-    async fn alive<T>(&mut self, what: Option<&str>, waiting: impl Future<Output = T>) -> Result<T, Gone> {
+    /// What is waited for lies on the heap: within this future it would take its place several times.
+    async fn alive<T>(
+        &mut self,
+        what: Option<&str>,
+        mut waiting: Pin<Box<impl Future<Output = T>>>,
+    ) -> Result<T, Gone> {
         let mut ticks = tokio::time::interval(self.every);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         ticks.tick().await;
-        let mut waiting = std::pin::pin!(waiting);
         loop {
             tokio::select! {
                 done = &mut waiting => return Ok(done),
@@ -209,13 +217,13 @@ mod tests {
         for part in ["notifications/progress", "\"progressToken\":9007199254740993", "Waiting for you"] {
             assert!(text.contains(part), "{text}");
         }
-        let values: Vec<f64> = text
-            .split("\"progress\":")
-            .skip(1)
-            .map(|rest| rest.split(',').next().unwrap().parse().unwrap())
-            .collect();
+        let values: Vec<f64> =
+            text.split("\"progress\":").skip(1).map(|rest| rest.split(',').next().unwrap().parse().unwrap()).collect();
         assert_eq!(values.len(), 20);
-        assert!(values.windows(2).all(|pair| pair[0] < pair[1]) && values.iter().all(|value| *value < 0.0), "{values:?}");
+        assert!(
+            values.windows(2).all(|pair| pair[0] < pair[1]) && values.iter().all(|value| *value < 0.0),
+            "{values:?}"
+        );
     }
 
     #[tokio::test]

@@ -40,7 +40,12 @@ pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, req
         return unauthorized();
     };
     let Some(upstream) = app.config.upstreams.iter().position(|upstream| upstream.name == name) else {
-        return reply::error(StatusCode::NOT_FOUND, None, codes::INVALID_REQUEST, "there is no server of this name here");
+        return reply::error(
+            StatusCode::NOT_FOUND,
+            None,
+            codes::INVALID_REQUEST,
+            "there is no server of this name here",
+        );
     };
     let caller = Caller {
         app,
@@ -92,7 +97,12 @@ fn not_allowed(allow: &'static str) -> Response {
 
 async fn post(caller: Caller, headers: &HeaderMap, body: Body) -> Response {
     if !is_type(headers.get(header::CONTENT_TYPE), "application/json") {
-        return reply::error(StatusCode::UNSUPPORTED_MEDIA_TYPE, None, codes::INVALID_REQUEST, "the content type must be application/json");
+        return reply::error(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            None,
+            codes::INVALID_REQUEST,
+            "the content type must be application/json",
+        );
     }
     let body = match read(body).await {
         Ok(body) => body,
@@ -120,7 +130,9 @@ async fn read(body: Body) -> Result<Bytes, Response> {
             Err(reply::error(StatusCode::PAYLOAD_TOO_LARGE, None, codes::INVALID_REQUEST, &text))
         }
         Ok(Err(_)) => Err(reply::error(StatusCode::BAD_REQUEST, None, codes::PARSE_ERROR, "the body broke off")),
-        Err(_) => Err(reply::error(StatusCode::REQUEST_TIMEOUT, None, codes::PARSE_ERROR, "the body did not come in time")),
+        Err(_) => {
+            Err(reply::error(StatusCode::REQUEST_TIMEOUT, None, codes::PARSE_ERROR, "the body did not come in time"))
+        }
     }
 }
 
@@ -154,7 +166,12 @@ fn era_of(headers: &HeaderMap, message: &Message<'_>) -> Result<Era, serde_json:
 
 /// Finds the session that a legacy message names.
 pub(super) async fn legacy_session(mut caller: Caller, headers: &HeaderMap) -> Result<Caller, Response> {
-    if headers.get(headers::PROTOCOL_VERSION).and_then(|value| value.to_str().ok()).and_then(Revision::parse).is_some_and(|revision| revision.era() == Era::Modern) {
+    if headers
+        .get(headers::PROTOCOL_VERSION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(Revision::parse)
+        .is_some_and(|revision| revision.era() == Era::Modern)
+    {
         return Err(not_allowed("POST"));
     }
     if !headers.contains_key(headers::SESSION_ID) {
@@ -177,7 +194,12 @@ pub(super) async fn legacy_session(mut caller: Caller, headers: &HeaderMap) -> R
         }
         Err(error) => {
             tracing::error!(%error, "a session cannot be looked up");
-            Err(reply::error(StatusCode::SERVICE_UNAVAILABLE, None, codes::INTERNAL_ERROR, "Usher cannot reach its store at the moment"))
+            Err(reply::error(
+                StatusCode::SERVICE_UNAVAILABLE,
+                None,
+                codes::INTERNAL_ERROR,
+                "Usher cannot reach its store at the moment",
+            ))
         }
     }
 }

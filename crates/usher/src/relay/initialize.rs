@@ -38,7 +38,12 @@ pub(super) async fn start(caller: Caller, id: &RawValue, params: Option<&RawValu
         Ok(injection) => injection,
         Err(error) => {
             tracing::error!(%error, "a session cannot be started");
-            return reply::error(StatusCode::OK, Some(id), codes::INTERNAL_ERROR, "Usher cannot reach its store at the moment");
+            return reply::error(
+                StatusCode::OK,
+                Some(id),
+                codes::INTERNAL_ERROR,
+                "Usher cannot reach its store at the moment",
+            );
         }
     };
     let answered = match forward::send(&caller, &injection, Method::POST, body).await {
@@ -137,7 +142,10 @@ impl Answer {
     }
 }
 
-pub(super) async fn answer(caller: &Caller, response: reqwest::Response) -> Result<(Option<String>, Answer), UpstreamError> {
+pub(super) async fn answer(
+    caller: &Caller,
+    response: reqwest::Response,
+) -> Result<(Option<String>, Answer), UpstreamError> {
     let upstream = caller.upstream();
     let status = response.status();
     let session = response.headers().get(headers::SESSION_ID).and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -146,7 +154,9 @@ pub(super) async fn answer(caller: &Caller, response: reqwest::Response) -> Resu
     if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
         return Err(UpstreamError::Refused { name: upstream.name.clone(), status });
     }
-    let Some(kind) = kind.filter(|kind| is_type(Some(kind), "application/json") || is_type(Some(kind), "text/event-stream")) else {
+    let Some(kind) =
+        kind.filter(|kind| is_type(Some(kind), "application/json") || is_type(Some(kind), "text/event-stream"))
+    else {
         return Err(garbage());
     };
     let (body, chosen) = if is_type(Some(&kind), "text/event-stream") {
@@ -159,7 +169,8 @@ pub(super) async fn answer(caller: &Caller, response: reqwest::Response) -> Resu
             while let Some(event) = events.next_event() {
                 let data = event.data();
                 // An event without data only says from where to resume.
-                let message = data.as_deref().filter(|data| !data.is_empty()).map(|data| Message::parse(data.as_bytes()));
+                let message =
+                    data.as_deref().filter(|data| !data.is_empty()).map(|data| Message::parse(data.as_bytes()));
                 if passes(message.as_ref()) {
                     passed.extend_from_slice(&event.raw);
                 }

@@ -60,7 +60,12 @@ async fn answered_elsewhere(caller: &Caller, interaction: &InteractionId, said: 
         && let Err(error) = caller.app.broker.declined_elsewhere(&caller.principal, interaction).await
     {
         tracing::error!(%interaction, %error, "a decline was not stored");
-        return reply::error(StatusCode::SERVICE_UNAVAILABLE, None, codes::INTERNAL_ERROR, "Usher cannot reach its store");
+        return reply::error(
+            StatusCode::SERVICE_UNAVAILABLE,
+            None,
+            codes::INTERNAL_ERROR,
+            "Usher cannot reach its store",
+        );
     }
     reply::accepted()
 }
@@ -117,13 +122,20 @@ async fn pass(caller: &Caller, body: Bytes) -> Response {
         Ok(injection) => injection,
         Err(error) => {
             tracing::error!(%error, "a message was not passed on");
-            return reply::error(StatusCode::SERVICE_UNAVAILABLE, None, codes::INTERNAL_ERROR, "Usher cannot reach its store");
+            return reply::error(
+                StatusCode::SERVICE_UNAVAILABLE,
+                None,
+                codes::INTERNAL_ERROR,
+                "Usher cannot reach its store",
+            );
         }
     };
     match forward::send(caller, &injection, Method::POST, body).await {
         Ok(response) if response.status().is_success() => reply::accepted(),
         // An upstream that has not begun its side has nobody to tell.
-        Err(UpstreamError::Refused { .. }) if caller.session.as_ref().is_some_and(|session| !session.begun) => reply::accepted(),
+        Err(UpstreamError::Refused { .. }) if caller.session.as_ref().is_some_and(|session| !session.begun) => {
+            reply::accepted()
+        }
         Ok(response) if forward::session_is_over(caller, &response).await => {
             reply::error(StatusCode::NOT_FOUND, None, codes::INVALID_REQUEST, forward::SESSION_OVER)
         }
@@ -131,7 +143,11 @@ async fn pass(caller: &Caller, body: Bytes) -> Response {
             StatusCode::BAD_REQUEST,
             None,
             codes::INTERNAL_ERROR,
-            &format!("the server {} did not take the message (HTTP {})", caller.upstream().name, response.status().as_u16()),
+            &format!(
+                "the server {} did not take the message (HTTP {})",
+                caller.upstream().name,
+                response.status().as_u16()
+            ),
         ),
         Err(error) => reply::error(StatusCode::BAD_GATEWAY, None, codes::INTERNAL_ERROR, &error.to_string()),
     }
@@ -143,7 +159,12 @@ pub(super) async fn delete(caller: &Caller) -> Response {
     caller.app.relay.streams.end(&session.key);
     if let Err(error) = caller.app.relay.sessions.end(&session.key).await {
         tracing::error!(%error, "a session cannot be ended");
-        return reply::error(StatusCode::SERVICE_UNAVAILABLE, None, codes::INTERNAL_ERROR, "Usher cannot reach its store at the moment");
+        return reply::error(
+            StatusCode::SERVICE_UNAVAILABLE,
+            None,
+            codes::INTERNAL_ERROR,
+            "Usher cannot reach its store at the moment",
+        );
     }
     if session.upstream_session.is_some()
         && let Ok(injection) = caller.available().await

@@ -87,7 +87,9 @@ pub(super) async fn post(mut caller: Caller, inbound: &HeaderMap, body: &Bytes, 
         Err(error) => {
             tracing::warn!(upstream = call.caller.upstream().name, client = %call.caller.principal.client, reason = %error, "request state refused");
             let Caller { app, principal, .. } = &call.caller;
-            app.broker.turned_away(AuditAction::StateRefused, Some(principal), Some(&call.caller.upstream().name)).await;
+            app.broker
+                .turned_away(AuditAction::StateRefused, Some(principal), Some(&call.caller.upstream().name))
+                .await;
             reply::error(StatusCode::BAD_REQUEST, Some(&call.id), codes::INVALID_PARAMS, STATE_REJECTED)
         }
     }
@@ -117,8 +119,14 @@ async fn retry(mut call: Call, round: Round, responses: Option<&RawValue>, accep
         }
         return call.end(&Ending::Declined { provider });
     }
-    let Some(body) = rounds::for_upstream(&call.body, taken.round.upstream_state.as_deref(), taken.rest.as_deref()) else {
-        return reply::error(StatusCode::BAD_REQUEST, Some(&call.id), codes::INVALID_PARAMS, "the params of the call cannot be read");
+    let Some(body) = rounds::for_upstream(&call.body, taken.round.upstream_state.as_deref(), taken.rest.as_deref())
+    else {
+        return reply::error(
+            StatusCode::BAD_REQUEST,
+            Some(&call.id),
+            codes::INVALID_PARAMS,
+            "the params of the call cannot be read",
+        );
     };
     call.body = Bytes::from(body);
     let round = Round { carried: taken.rest, ..taken.round };
@@ -126,7 +134,8 @@ async fn retry(mut call: Call, round: Round, responses: Option<&RawValue>, accep
         Attempt::Done(response) => return response,
         Attempt::Ask(missing) => missing,
     };
-    let accepted = missing.iter().all(|one| round.ours.iter().any(|ours| ours.accepted && ours.provider == one.provider));
+    let accepted =
+        missing.iter().all(|one| round.ours.iter().any(|ours| ours.accepted && ours.provider == one.provider));
     if !accepted || !call.screen.modes().url {
         return ask_modern::ask(&call, &missing, &round).await;
     }
@@ -150,7 +159,12 @@ async fn notification(caller: &Caller, body: Bytes) -> Response {
         Ok(injection) => injection,
         Err(error) => {
             tracing::error!(%error, "a notification was not passed on");
-            return reply::error(StatusCode::SERVICE_UNAVAILABLE, None, codes::INTERNAL_ERROR, "Usher cannot reach its store");
+            return reply::error(
+                StatusCode::SERVICE_UNAVAILABLE,
+                None,
+                codes::INTERNAL_ERROR,
+                "Usher cannot reach its store",
+            );
         }
     };
     match forward::send(caller, &injection, Method::POST, body).await {
@@ -159,7 +173,11 @@ async fn notification(caller: &Caller, body: Bytes) -> Response {
             StatusCode::BAD_REQUEST,
             None,
             codes::INTERNAL_ERROR,
-            &format!("the server {} did not take the notification (HTTP {})", caller.upstream().name, response.status().as_u16()),
+            &format!(
+                "the server {} did not take the notification (HTTP {})",
+                caller.upstream().name,
+                response.status().as_u16()
+            ),
         ),
         Err(error) => reply::error(StatusCode::BAD_GATEWAY, None, codes::INTERNAL_ERROR, &error.to_string()),
     }

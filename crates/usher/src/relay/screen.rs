@@ -6,7 +6,8 @@ use std::{sync::Arc, time::Duration};
 use axum::body::Body;
 use bytes::Bytes;
 use elicit::{
-    ASKING_METHODS, ClientCapabilities, Era, InputRequired, Modes, RawObject, Revision, WireError, codes, missing_capability, mode_of,
+    ASKING_METHODS, ClientCapabilities, Era, InputRequired, Modes, RawObject, Revision, WireError, codes,
+    missing_capability, mode_of,
 };
 use futures_util::stream;
 use http::{Method, StatusCode};

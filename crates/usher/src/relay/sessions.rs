@@ -55,7 +55,9 @@ impl Sessions {
         upstream: &str,
         now: Timestamp,
     ) -> Result<Named, StoreError> {
-        let Some(id) = headers.get(headers::SESSION_ID).and_then(|value| value.to_str().ok()) else { return Ok(Named::Unknown) };
+        let Some(id) = headers.get(headers::SESSION_ID).and_then(|value| value.to_str().ok()) else {
+            return Ok(Named::Unknown);
+        };
         let Ok(id) = SessionId::parse(id) else { return Ok(Named::Unknown) };
         let key = id.key();
         let is_own = |session: &Session| session.principal == *principal && session.upstream == upstream;

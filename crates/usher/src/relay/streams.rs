@@ -131,13 +131,10 @@ impl Stream {
     pub(super) async fn reserve(&self) -> Option<mpsc::Permit<'_, Bytes>> {
         tokio::select! {
             () = self.over.cancelled() => None,
-            permit = tokio::time::timeout(SLOW_READER, self.sender.reserve()) => match permit {
-                Ok(permit) => permit.ok(),
-                Err(_) => {
-                    self.over.cancel();
-                    None
-                }
-            },
+            permit = tokio::time::timeout(SLOW_READER, self.sender.reserve()) => permit.unwrap_or_else(|_| {
+                self.over.cancel();
+                Err(mpsc::error::SendError(()))
+            }).ok(),
         }
     }
 }

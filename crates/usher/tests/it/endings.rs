@@ -162,7 +162,8 @@ async fn a_redirect_of_the_server_is_not_followed() {
 /// R-SEC-04: a held call ends with an answer to itself even where the server refuses it in words that are no MCP.
 #[tokio::test]
 async fn a_held_call_ends_with_an_answer_whatever_the_server_says() {
-    for (status, body) in [(400, r#"{"error":"bad request"}"#), (422, "{}"), (409, r#"{"jsonrpc":"2.0","id":"x","error":{}}"#)] {
+    let bodies = [(400, r#"{"error":"bad request"}"#), (422, "{}"), (409, r#"{"jsonrpc":"2.0","id":"x","error":{}}"#)];
+    for (status, body) in bodies {
         let stage = Stage::new().await;
         let script = Script::new().require("x-api-key", KEY).body(status, "application/json", body);
         stage.upstream.tool("get_forecast", script);
@@ -171,6 +172,9 @@ async fn a_held_call_ends_with_an_answer_whatever_the_server_says() {
         let question = stream.expect("elicitation/create").await;
         let url = question.string(&["params", "url"]).unwrap();
         stage.person().await.connect(&url, &[("api_key", KEY)]).await;
-        assert_failed(&stage, &stream.reply().await, &format!("HTTP {status}"));
+        let reply = stream.reply().await;
+        assert_eq!(reply.error_code(), -32603, "{}", reply.text());
+        let text = reply.error_message();
+        assert!(text.contains("the server weather") && text.contains(&format!("HTTP {status}")), "{text}");
     }
 }

@@ -75,6 +75,7 @@ async fn pages_say_that_nothing_could_be_saved() {
     assert_eq!(saved.status, 503, "{}", saved.describe());
     assert_eq!(saved.heading().as_deref(), Some("Usher cannot do this right now"));
     assert!(!saved.html.contains(KEY));
+    assert!(saved.text().contains("may not have been saved: open the page again"), "{}", saved.text());
     for path in ["/", asked.url().as_str(), "/connections/weather/disconnect"] {
         let page = person.get(path).await;
         assert_eq!(page.status, 503, "{}", page.describe());

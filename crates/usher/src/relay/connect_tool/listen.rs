@@ -59,7 +59,13 @@ async fn run(call: &Call, sender: &mpsc::Sender<Bytes>) -> Result<(), Gone> {
                 Ok(Event::Everything) | Err(_) => true,
             },
         };
-        if look && app.broker.lacking(&call.caller.principal, call.caller.upstream()).await.is_ok_and(|missing| missing.is_empty()) {
+        if look
+            && app
+                .broker
+                .lacking(&call.caller.principal, call.caller.upstream())
+                .await
+                .is_ok_and(|missing| missing.is_empty())
+        {
             break true;
         }
     };
@@ -74,7 +80,9 @@ async fn run(call: &Call, sender: &mpsc::Sender<Bytes>) -> Result<(), Gone> {
 fn wants_tools(call: &Call) -> bool {
     let Ok(Message::Request { params: Some(params), .. }) = Message::parse(&call.body) else { return false };
     let Ok(params) = RawObject::parse(params.get()) else { return false };
-    let Some(Ok(filter)) = params.get("notifications").map(|filter| RawObject::parse(filter.get())) else { return false };
+    let Some(Ok(filter)) = params.get("notifications").map(|filter| RawObject::parse(filter.get())) else {
+        return false;
+    };
     filter.get("toolsListChanged").is_some_and(|wanted| wanted.get() == "true")
 }
 

@@ -2,7 +2,7 @@
 
 use elicit::{ClientId, Principal};
 use usher::{clock::Clock, identity::tokens::local_user};
-use usher_store::{FailureReason, InteractionState, Step};
+use usher_store::{Advanced, FailureReason, InteractionState, Step};
 
 use super::{accept, asked, connect, ready, url};
 use crate::harness::{ACCEPT, CALLS, CANCEL, DECLINE, KEY, Stage, answered, told};
@@ -163,7 +163,8 @@ async fn a_decline_beats_everything_but_an_end() {
     let asked = stage.modern().call(CALLS[0].0, CALLS[0].1).await;
     let interaction = stage.interaction(&asked.url()).await;
     let id = interaction.id.clone();
-    store.advance(interaction, Step::Fail(FailureReason::ProviderUnreachable), stage.clock.now()).await.unwrap();
+    let step = Step::Fail(FailureReason::ProviderUnreachable);
+    assert!(matches!(store.advance(interaction, step, stage.clock.now()).await.unwrap(), Advanced::Done(_)));
     broker.declined_by_client(&id).await.unwrap();
     assert!(matches!(stage.interaction(&asked.url()).await.state, InteractionState::Declined { .. }));
     stage.clock.forward(121);

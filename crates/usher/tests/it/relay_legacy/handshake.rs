@@ -52,7 +52,8 @@ async fn an_answer_in_events_passes_as_it_came() {
 async fn nobody_is_asked_before_the_session_stands() {
     let stage = Stage::free(Upstream::start().await).await;
     let result = r#"{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"a","version":"1"}}"#;
-    let question = r#"{"jsonrpc":"2.0","id":9,"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{}}}"#;
+    let question =
+        r#"{"jsonrpc":"2.0","id":9,"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{}}}"#;
     let log = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"hello"}}"#;
     stage.upstream.method("initialize", Script::new().message(question).message(log).result(result));
     let reply = stage.legacy().initialize().await;

@@ -250,18 +250,23 @@ async fn a_stream_ends_with_its_session() {
 async fn a_stream_that_nobody_reads_is_given_up() {
     let mut stage = Stage::free(Upstream::start().await).await;
     let client = stage.ready().await;
-    let flood = format!(r#"{{"jsonrpc":"2.0","method":"x","params":{{"text":"{}"}}}}"#, "x".repeat(1_000_000));
+    let flood = format!(r#"{{"jsonrpc":"2.0","method":"x","params":{{"text":"{}"}}}}"#, "x".repeat(100_000));
+    // More than all sockets between here and there hold; the calls give it the time to get stuck.
+    let stuck = async || {
+        for _ in 0..600 {
+            stage.upstream.push_message(&flood).await;
+        }
+        for _ in 0..300 {
+            client.call("ping", "{}").await;
+        }
+    };
     let _unread = client.open_get(None).await;
-    for _ in 0..40 {
-        stage.upstream.push_message(&flood).await;
-    }
+    stuck().await;
     let mut second = client.open_get(None).await;
     stage.upstream.wait_until("one stream is left", |upstream| upstream.get_streams() == 1).await;
     stage.upstream.push_message(CHANGED).await;
     assert_eq!(second.next_message().await.unwrap().text, CHANGED);
-    for _ in 0..40 {
-        stage.upstream.push_message(&flood).await;
-    }
+    stuck().await;
     let app = Arc::clone(&stage.running.as_ref().unwrap().app);
     app.stopping.cancel();
     stage.upstream.wait_until("no stream is left", |upstream| upstream.get_streams() == 0).await;
