@@ -60,9 +60,6 @@ pub enum Refusal {
     Store(#[from] StoreError),
 }
 
-/// The store could not be asked.
-pub type DecideError = StoreError;
-
 /// What became of the questions that a call waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Waited {
@@ -82,7 +79,7 @@ pub enum Waited {
 impl Broker {
     /// Go on, or ask? Reads the cache, and the store where the cache has nothing, or nothing that can be used: nobody is
     /// asked because of what is kept in memory, which may be older than their last answer.
-    pub async fn decide(&self, call: Call<'_>) -> Result<Decision, DecideError> {
+    pub async fn decide(&self, call: Call<'_>) -> Result<Decision, StoreError> {
         let mut injection = Injection::default();
         let mut missing = Vec::new();
         for need in &call.upstream.needs {
@@ -163,7 +160,7 @@ impl Broker {
         }
         let providers = missing.iter().map(|one| one.provider.clone()).collect();
         if let Err(refused) = self.limits.count_once(principal, &upstream.name, providers) {
-            self.turned_away(AuditAction::InteractionLimited, Some(principal), Some(&upstream.name)).await;
+            self.turned_away(AuditAction::InteractionLimited, Some(principal), Some(&upstream.name));
             return Err(Refusal::TooMany { retry_after: refused.retry_after });
         }
         let expires_at = now + INTERACTION_LIVES;
@@ -260,8 +257,7 @@ impl Broker {
 
     /// Somebody was turned away before a call began. Audited in the background, so that nobody waits for the store to be
     /// turned away, and not each time (R-SEC-03): what is not audited is no warning either, so that a flood fills nothing.
-    #[expect(clippy::unused_async, reason = "callers await it")]
-    pub async fn turned_away(&self, action: AuditAction, principal: Option<&Principal>, upstream: Option<&str>) {
+    pub fn turned_away(&self, action: AuditAction, principal: Option<&Principal>, upstream: Option<&str>) {
         let audits =
             principal.map_or_else(|| self.limits.audits_token(), |principal| self.limits.audits(principal, action));
         let (action_name, client) = (action.as_str(), principal.map(|principal| principal.client.as_str()));

@@ -12,7 +12,7 @@ use elicit::Random;
 use usher_store::Store;
 
 pub use self::{
-    decide::{DecideError, Decision, INTERACTION_LIVES, Missing, Refusal, Waited},
+    decide::{Decision, INTERACTION_LIVES, Missing, Refusal, Waited},
     limits::Limits,
     needs::Call,
     visit::*,

@@ -73,7 +73,18 @@ pub enum VisitError {
     Busy,
     /// The store could not be asked.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(StoreError),
+}
+
+impl From<StoreError> for VisitError {
+    fn from(error: StoreError) -> Self {
+        if error.is_tampered() {
+            // Somebody changed the row in the database; the store has audited it. There is no such question.
+            tracing::error!(%error, "an interaction was changed outside of Usher");
+            return Self::NotFound;
+        }
+        Self::Store(error)
+    }
 }
 
 /// What became of an answer.

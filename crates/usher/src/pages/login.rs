@@ -110,7 +110,7 @@ async fn begin_session(visitor: &Visitor, token: &SecretString) -> Result<Option
     let session = new_token(&*app.random);
     let Some(_user) = app.store.use_login_link(token, &session, now + BROWSER_LIFETIME, now).await? else {
         // Anybody on this machine can send invented tokens: logged each time, audited only so often.
-        app.broker.turned_away(AuditAction::BrowserRefused, None, None).await;
+        app.broker.turned_away(AuditAction::BrowserRefused, None, None);
         return Ok(None);
     };
     // The session that this browser had before ends: a new sign-in is a new session. The link is used up by now, so a

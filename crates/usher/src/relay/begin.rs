@@ -11,7 +11,6 @@ use serde_json::{json, value::RawValue};
 use usher_store::{Session, StoreError};
 
 use super::{
-    ask_legacy::TOOLS_CHANGED,
     call::Caller,
     connect_tool::CONNECT,
     forward,
@@ -24,7 +23,6 @@ use crate::{
     mcp::{
         headers::SESSION_ID,
         params::{InitializeParams, negotiated_revision},
-        sse::message_event,
     },
 };
 
@@ -88,12 +86,8 @@ pub(super) async fn begun(
         return found.map(Arc::new).ok_or_else(|| UpstreamError::Unreachable(name()));
     }
     tracing::info!(session = %session.key, upstream = name(), "the upstream began its side of a session");
-    if let Some(stream) = app.relay.streams.of(&session.key) {
-        // A stream that is full or closed is opened again by the client, which then lists the tools.
-        let _ = stream.try_send(message_event(TOOLS_CHANGED));
-    }
-    // The client opens its stream anew, and now reaches the upstream's.
-    app.relay.streams.end(&session.key);
+    // The event of this change tells the client's own stream that the tools changed, and ends it: the client opens it anew,
+    // and now reaches the upstream's.
     Ok(Arc::new(Session { upstream_session, begun: true, ..Session::clone(session) }))
 }
 

@@ -9,7 +9,7 @@ use elicit::{Era, Principal};
 use http::{HeaderMap, HeaderValue, header};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
-use usher_store::Session;
+use usher_store::{Session, StoreError};
 
 use super::{connect_tool, ending::Ending, forward, upstream::http::UpstreamError};
 use crate::{
@@ -65,7 +65,7 @@ impl Caller {
     }
 
     /// The credentials that are there, for messages that never wait for one.
-    pub(super) async fn available(&self) -> Result<Injection, broker::DecideError> {
+    pub(super) async fn available(&self) -> Result<Injection, StoreError> {
         let call = broker::Call { principal: &self.principal, upstream: self.upstream(), method: "", subject: None };
         match self.app.broker.decide(call).await? {
             Decision::Go(injection) => Ok(injection),

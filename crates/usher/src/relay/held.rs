@@ -57,7 +57,7 @@ pub(super) fn of(call: &Call) -> (Held, Response) {
 }
 
 /// The same without looking at what ends it.
-pub(super) fn open(every: Duration, progress_token: Option<Box<RawValue>>) -> (Held, Response) {
+fn open(every: Duration, progress_token: Option<Box<RawValue>>) -> (Held, Response) {
     let (sender, receiver) = mpsc::channel(QUEUE);
     let held = Held { sender, every, progress_token, progress: 0, call: None };
     (held, reply::events(receiver_body(receiver)))

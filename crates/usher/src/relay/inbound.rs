@@ -36,7 +36,7 @@ pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, req
     let arrived = Instant::now();
     let (parts, body) = request.into_parts();
     let Some(principal) = authenticate(&app, &parts.headers) else {
-        app.broker.turned_away(AuditAction::TokenRefused, None, None).await;
+        app.broker.turned_away(AuditAction::TokenRefused, None, None);
         return unauthorized();
     };
     let Some(upstream) = app.config.upstreams.iter().position(|upstream| upstream.name == name) else {
@@ -188,7 +188,7 @@ pub(super) async fn legacy_session(mut caller: Caller, headers: &HeaderMap) -> R
         }
         Ok(named) => {
             if matches!(named, Named::Foreign) {
-                app.broker.turned_away(AuditAction::SessionRefused, Some(&caller.principal), Some(name)).await;
+                app.broker.turned_away(AuditAction::SessionRefused, Some(&caller.principal), Some(name));
             }
             Err(reply::error(StatusCode::NOT_FOUND, None, codes::INVALID_REQUEST, super::forward::SESSION_OVER))
         }

@@ -87,9 +87,7 @@ pub(super) async fn post(mut caller: Caller, inbound: &HeaderMap, body: &Bytes, 
         Err(error) => {
             tracing::warn!(upstream = call.caller.upstream().name, client = %call.caller.principal.client, reason = %error, "request state refused");
             let Caller { app, principal, .. } = &call.caller;
-            app.broker
-                .turned_away(AuditAction::StateRefused, Some(principal), Some(&call.caller.upstream().name))
-                .await;
+            app.broker.turned_away(AuditAction::StateRefused, Some(principal), Some(&call.caller.upstream().name));
             reply::error(StatusCode::BAD_REQUEST, Some(&call.id), codes::INVALID_PARAMS, STATE_REJECTED)
         }
     }
@@ -142,7 +140,7 @@ async fn retry(mut call: Call, round: Round, responses: Option<&RawValue>, accep
     if !accepts_events {
         return ask_modern::settle(&call, &missing, &round).await;
     }
-    let (mut held, response) = held::open(call.caller.app.relay.keep_alive, call.progress_token.clone());
+    let (mut held, response) = held::of(&call);
     tokio::spawn(async move {
         let what = format!("Waiting for you to connect {}", title(&call, &missing[0].provider));
         // A client that has left needs no answer, and nothing goes upstream for it.
