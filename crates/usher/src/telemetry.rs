@@ -1,15 +1,12 @@
 //! What the service logs, and where: lines on standard error, each readable alone.
 
-use std::io::IsTerminal;
-
 use tracing_subscriber::EnvFilter;
 
 /// Installs the log subscriber. `filter` is in the syntax of `tracing`'s env filter, such as `info` or `usher=debug`; a
-/// filter that cannot be read counts as `info`.
-pub fn install(filter: Option<&str>) {
+/// filter that cannot be read counts as `info`. `colours` is for a person at a terminal.
+pub fn install(filter: Option<&str>, colours: bool) {
     let filter = filter.and_then(|filter| EnvFilter::try_new(filter).ok()).unwrap_or_else(|| EnvFilter::new("info"));
     // A subscriber that is there already belongs to whoever embeds this library.
-    let colours = std::io::stderr().is_terminal();
     let _ =
         tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr).try_init();
 }

@@ -8,7 +8,7 @@ pub mod login;
 pub mod serve;
 mod stop;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{io::IsTerminal, path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
@@ -76,6 +76,11 @@ pub fn install_crypto_provider() {
 #[allow(clippy::disallowed_methods, reason = "commands are where the environment is read")]
 pub(crate) fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+/// Whether log lines get colours: at a terminal, unless `NO_COLOR` says no.
+pub(crate) fn colours() -> bool {
+    std::io::stderr().is_terminal() && environment("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// Says on standard error what went wrong.

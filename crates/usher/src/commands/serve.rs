@@ -6,7 +6,7 @@ use elicit::SystemRandom;
 use secrecy::ExposeSecret;
 use serde_json::json;
 
-use super::{ConfigArgs, environment, fail, stop::asked_to_stop};
+use super::{ConfigArgs, colours, environment, fail, stop::asked_to_stop};
 use crate::{
     app::App,
     clock::SystemClock,
@@ -29,7 +29,7 @@ pub struct Args {
 
 /// Runs the command.
 pub async fn run(args: &Args) -> ExitCode {
-    telemetry::install(environment("USHER_LOG").as_deref());
+    telemetry::install(environment("USHER_LOG").as_deref(), colours());
     let config = match Config::load(&args.config.config, &environment) {
         Ok(config) => config,
         Err(faults) => return fail(&faults),

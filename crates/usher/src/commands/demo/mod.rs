@@ -26,7 +26,7 @@ use self::{
     stage::{Stage, demo_key},
     trouble::step,
 };
-use super::{environment, fail, stop::asked_to_stop};
+use super::{colours, environment, fail, stop::asked_to_stop};
 use crate::telemetry;
 
 /// What a shell expects of a command that was interrupted.
@@ -49,7 +49,7 @@ pub struct Args {
 /// Runs the command.
 pub async fn run(args: Args) -> ExitCode {
     // Steps are printed; the log is for what should not be.
-    telemetry::install(Some(environment("USHER_LOG").as_deref().unwrap_or("warn")));
+    telemetry::install(Some(environment("USHER_LOG").as_deref().unwrap_or("warn")), colours());
     let at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     if !args.auto && !at_terminal {
         eprintln!(

@@ -96,7 +96,8 @@ fn request(id: u64, city: &str, state: Option<Value>, answers: Option<Value>) ->
     if let Some(answers) = answers {
         params["inputResponses"] = answers;
     }
-    if let Some(state) = state {
+    // A round without state gets none back.
+    if let Some(state) = state.filter(|state| !state.is_null()) {
         params["requestState"] = state;
     }
     params["_meta"] = json!({
@@ -105,4 +106,26 @@ fn request(id: u64, city: &str, state: Option<Value>, answers: Option<Value>) ->
         "io.modelcontextprotocol/clientInfo": info(),
     });
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-CAP-01: every request declares the mode that this client handles, and no other.
+    #[test]
+    fn each_request_declares_what_the_client_handles() {
+        let meta = &request(1, "Lisbon", None, None)["params"]["_meta"];
+        assert_eq!(meta["io.modelcontextprotocol/clientCapabilities"], json!({ "elicitation": { "url": {} } }));
+    }
+
+    /// R-MRTR-05: the retry carries the state as it came and a new id; where there is no state, none is invented.
+    #[test]
+    fn a_retry_has_a_new_id_and_the_state_as_it_came() {
+        let answers = json!({ "usher_connect_weather": { "action": "accept" } });
+        let retry = request(2, "Lisbon", Some(json!("sealed \u{e9}")), Some(answers.clone()));
+        assert_eq!((&retry["id"], &retry["params"]["requestState"]), (&json!(2), &json!("sealed \u{e9}")));
+        assert_eq!(retry["params"]["inputResponses"], answers);
+        assert!(request(2, "Lisbon", Some(Value::Null), None)["params"].get("requestState").is_none());
+    }
 }
