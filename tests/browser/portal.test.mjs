@@ -57,3 +57,32 @@ test('R-GW-03 R-OAUTH-01: a connection is listed without its key, ends when the 
 
   assert.notEqual((await ask(service)).url, url);
 });
+
+test('a refused key is entered again from the portal, on a page that accuses no app', { timeout: TIMEOUT }, async (t) => {
+  const { service, upstream } = await stage(t);
+  const page = await openPage(t, service);
+  await signIn(page, service);
+  const { url, retry } = await ask(service);
+  await page.goto(url);
+  await page.type(FIELD, GOOD_KEY);
+  await press(page, CONNECT);
+  await retry();
+  upstream.keys.delete(GOOD_KEY);
+  await ask(service);
+
+  await page.goto(service.origin);
+  assert.match(await text(page), /Your keys/);
+  assert.match(await text(page), /refused just now/);
+  await inspect(page, 'portal/refused');
+  await press(page, '::-p-aria(Reconnect Weather)');
+  assert.equal(await heading(page), 'Connect Weather again');
+  const shown = await text(page);
+  assert.match(shown, /You are entering a new key for Weather\./);
+  assert.doesNotMatch(shown, /wants to use|did not just ask|Asked by/);
+  await inspect(page, 'connect-begun');
+
+  upstream.keys.add('key-second');
+  await page.type(FIELD, 'key-second');
+  await press(page, CONNECT);
+  assert.equal(await heading(page), 'Connected');
+});

@@ -63,7 +63,13 @@ test('R-SEC-06: signing out closes the portal', { timeout: TIMEOUT }, async (t) 
   const { service } = await stage(t);
   const page = await openPage(t, service);
   await signIn(page, service);
+  await page.goto(await service.login());
+  assert.match(await text(page), /You are signed in already/);
+  await inspect(page, 'signin/already');
+  await page.goto(service.origin);
   await press(page, 'form[action="/logout"] button');
+  assert.match(await text(page), /You are signed out\./);
+  await inspect(page, 'signin-needed/signed-out');
   await page.goto(service.origin);
   assert.equal(await heading(page), 'Sign in');
 });

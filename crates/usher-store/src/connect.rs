@@ -1,7 +1,7 @@
 //! Opening a store: connections, schema, keys.
 
-use std::fs::OpenOptions;
-use std::io::ErrorKind;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 use std::str::FromStr as _;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AnyPool, ConnectOptions as _, Connection as _, Executor as _, Row as _};
+use sqlx::{AnyConnection, AnyPool, ConnectOptions as _, Connection as _, Executor as _, Row as _};
 use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 
@@ -51,10 +51,13 @@ impl Store {
         sqlx::any::install_default_drivers();
         let url = url.expose_secret();
         let kind = kind_of(url)?;
+        let place = place(kind, url)?;
         if kind == Kind::Sqlite {
             prepare_file(url)?;
         }
         let options = AnyConnectOptions::from_str(url)?.disable_statement_logging();
+        // A pool would try again and again, and then say only that it took too long.
+        connect(&options).await.map_err(|error| error.at(&place))?.close().await?;
 
         // Without a limit to the time of a statement: a migration may take long.
         let settings = match kind {
@@ -70,7 +73,7 @@ impl Store {
         let (reader, writer) = pools(kind, options).await?;
         let ready = async {
             check_keys(&reader, &vault).await?;
-            instance(&reader, &writer, &*random).await
+            instance(&reader, &writer, &*random, &place).await
         };
         let instance = match ready.await {
             Ok(instance) => instance,
@@ -118,6 +121,45 @@ pub(crate) fn kind_of(url: &str) -> Result<Kind, StoreError> {
     }
 }
 
+/// Where a store is, without a user's name or password: the path of a file, or `PostgreSQL at HOST:PORT`.
+pub(crate) fn place(kind: Kind, url: &str) -> Result<String, StoreError> {
+    Ok(match kind {
+        Kind::Sqlite => SqliteConnectOptions::from_str(url)?.get_filename().display().to_string(),
+        Kind::Postgres => {
+            let options = PgConnectOptions::from_str(url)?;
+            match options.get_socket() {
+                Some(socket) => format!("PostgreSQL at {}", socket.display()),
+                None => format!("PostgreSQL at {}:{}", options.get_host(), options.get_port()),
+            }
+        }
+    })
+}
+
+/// One connection, in bounded time.
+pub(crate) async fn connect(options: &AnyConnectOptions) -> Result<AnyConnection, StoreError> {
+    match tokio::time::timeout(ACQUIRE, AnyConnection::connect_with(options)).await {
+        Ok(connected) => Ok(connected?),
+        Err(_) => Err(StoreError::Unavailable(format!("no answer within {} seconds", ACQUIRE.as_secs()))),
+    }
+}
+
+/// SQLite would say of another file only later, and in its own words, that it is none of its own.
+pub(crate) fn check_file(path: &Path) -> Result<(), StoreError> {
+    const HEAD: &[u8; 16] = b"SQLite format 3\0";
+    let fault = |source| StoreError::File { path: path.display().to_string(), source };
+    let file = match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        opened => opened.map_err(fault)?,
+    };
+    let mut head = Vec::new();
+    file.take(16).read_to_end(&mut head).map_err(fault)?;
+    // An empty one is a database without a table.
+    if head.is_empty() || head == HEAD {
+        return Ok(());
+    }
+    Err(StoreError::NotADatabase { path: path.display().to_string() })
+}
+
 /// Makes the file before the database does, so that its mode is never wider than
 /// 0600. SQLite gives its companions, `-wal` and `-shm`, the mode of the file; those that are
 /// there already keep theirs, so they are looked at as well.
@@ -127,6 +169,7 @@ fn prepare_file(url: &str) -> Result<(), StoreError> {
     if url.contains(":memory:") || url.contains("mode=memory") || path.as_os_str().is_empty() {
         return Err(StoreError::Url("it must name a file".to_owned()));
     }
+    check_file(path)?;
     let fault = |source| StoreError::File { path: path.display().to_string(), source };
     let mut open = OpenOptions::new();
     open.write(true).create(true).truncate(false);
@@ -214,16 +257,19 @@ async fn check_keys(reader: &AnyPool, vault: &Vault) -> Result<(), StoreError> {
     Err(StoreError::MissingKey { ids })
 }
 
-async fn instance(reader: &AnyPool, writer: &AnyPool, random: &dyn Random) -> Result<String, StoreError> {
+async fn instance(reader: &AnyPool, writer: &AnyPool, random: &dyn Random, place: &str) -> Result<String, StoreError> {
     const FIND: &str = "SELECT value FROM facts WHERE name = 'instance'";
     if let Some(row) = sqlx::query(FIND).fetch_optional(reader).await? {
         return Ok(row.try_get("value")?);
     }
     // Replicas that start together all try; the first one's stays.
-    sqlx::query("INSERT INTO facts (name, value) VALUES ('instance', $1) ON CONFLICT (name) DO NOTHING")
+    let made = sqlx::query("INSERT INTO facts (name, value) VALUES ('instance', $1) ON CONFLICT (name) DO NOTHING")
         .bind(new_instance(random))
         .execute(writer)
         .await?;
+    if made.rows_affected() > 0 {
+        tracing::info!("new store: {place}");
+    }
     Ok(sqlx::query(FIND).fetch_one(writer).await?.try_get("value")?)
 }
 

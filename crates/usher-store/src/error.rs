@@ -1,5 +1,7 @@
 //! What can go wrong in the store.
 
+use std::io::ErrorKind;
+
 use crate::keys::KeyError;
 
 /// A failure of the store. "Not found" is no failure: it is `None`.
@@ -9,16 +11,32 @@ use crate::keys::KeyError;
 #[non_exhaustive]
 pub enum StoreError {
     /// The store's URL is of no use. Fix the configuration.
-    #[error("the store URL cannot be used: {0}")]
+    #[error("the store URL cannot be used: {0}; put store.url right")]
     Url(String),
     /// The SQLite file cannot be created or its mode cannot be set. Fix the
     /// directory's owner or mode.
-    #[error("the store file {path} cannot be prepared: {source}")]
+    #[error(
+        "the store file {path} cannot be prepared: {source}; see that its folder is there and that the service may write it"
+    )]
     File {
         /// The file's path.
         path: String,
         /// What the operating system said.
         source: std::io::Error,
+    },
+    /// What stands where the SQLite file should be is another file. It was left alone.
+    #[error("{path} is not a SQLite database; restore it from a backup, or move it away to begin with a new one")]
+    NotADatabase {
+        /// The file's path.
+        path: String,
+    },
+    /// There is no connection to the server, at the start.
+    #[error("cannot connect to {place}: {cause}; see that it runs and takes connections there, or put store.url right")]
+    Unreachable {
+        /// `PostgreSQL at HOST:PORT`, without a user's name or password.
+        place: String,
+        /// What the operating system or the server said.
+        cause: String,
     },
     /// The database cannot be reached, is too busy, or did not answer in time.
     /// Whether a write took place is not known; reads can be repeated at once.
@@ -97,6 +115,15 @@ impl StoreError {
         Self::ImpossibleRow { table, what: what.into() }
     }
 
+    /// The same error of a connection to `place`, with the place in it.
+    pub(crate) fn at(self, place: &str) -> Self {
+        match self {
+            Self::Unavailable(cause) => Self::Unreachable { place: place.to_owned(), cause },
+            Self::Url(cause) => Self::Url(format!("{place}: {cause}")),
+            other => other,
+        }
+    }
+
     pub(crate) fn is_unique_violation(&self) -> bool {
         matches!(self, Self::Database(sqlx::Error::Database(fault)) if fault.is_unique_violation())
     }
@@ -106,13 +133,20 @@ impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         match error {
             sqlx::Error::Configuration(cause) => Self::Url(cause.to_string()),
+            sqlx::Error::Io(cause) if cause.kind() == ErrorKind::ConnectionRefused => {
+                Self::Unavailable("connection refused".to_owned())
+            }
             sqlx::Error::Io(cause) => Self::Unavailable(cause.to_string()),
             sqlx::Error::Tls(cause) => Self::Unavailable(cause.to_string()),
             sqlx::Error::PoolTimedOut => Self::Unavailable("no connection became free".into()),
             sqlx::Error::PoolClosed => Self::Unavailable("the store is closed".into()),
             sqlx::Error::WorkerCrashed => Self::Unavailable("the connection broke".into()),
             sqlx::Error::Database(fault) if is_misdirected(fault.code().as_deref()) => {
-                Self::Url(fault.message().to_owned())
+                // Its own words name the user.
+                Self::Url(match fault.code() {
+                    Some(code) if code.starts_with("28") => "the server refuses this user or password".to_owned(),
+                    _ => "the server has no database of this name; make it with createdb".to_owned(),
+                })
             }
             sqlx::Error::Database(fault) if is_outage(fault.code().as_deref()) => {
                 Self::Unavailable(fault.message().to_owned())

@@ -7,7 +7,7 @@ use sqlx::any::AnyConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AnyConnection, ConnectOptions as _, Connection as _, Row as _};
 
-use crate::connect::{KEY_IDS, kind_of};
+use crate::connect::{KEY_IDS, check_file, connect, kind_of, place};
 use crate::{Kind, Store, StoreError};
 
 const TABLE_SQLITE: &str = "SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'key_ids'";
@@ -24,9 +24,10 @@ impl Store {
         if kind == Kind::Sqlite && !is_there(url)? {
             return Ok(Vec::new());
         }
+        let place = place(kind, url)?;
         let options = AnyConnectOptions::from_str(url)?.disable_statement_logging();
         Self::within(async move {
-            let mut connection = AnyConnection::connect_with(&options).await?;
+            let mut connection = connect(&options).await.map_err(|error| error.at(&place))?;
             let ids = read(kind, &mut connection).await;
             connection.close().await?;
             ids
@@ -59,5 +60,6 @@ async fn read(kind: Kind, connection: &mut AnyConnection) -> Result<Vec<String>,
 fn is_there(url: &str) -> Result<bool, StoreError> {
     let options = SqliteConnectOptions::from_str(url)?;
     let path = options.get_filename();
+    check_file(path)?;
     path.try_exists().map_err(|source| StoreError::File { path: path.display().to_string(), source })
 }

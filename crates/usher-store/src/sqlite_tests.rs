@@ -135,6 +135,40 @@ async fn a_url_that_is_of_no_use_is_refused_without_repeating_it() {
     assert!(matches!(error, StoreError::File { .. }), "{error}");
 }
 
+/// It may be a backup in another format, or somebody's text: it is named, and left as it was.
+#[tokio::test]
+async fn a_file_that_is_no_database_is_named_and_left_alone() {
+    let directory = Directory::new();
+    let path = directory.0.join("usher.db");
+    for text in ["no", "This is a text of some length, and no database."] {
+        std::fs::write(&path, text).unwrap();
+        for error in [open(&directory.url()).await.unwrap_err(), {
+            Store::needed_keys(&directory.url().as_str().into()).await.unwrap_err()
+        }] {
+            let expected = format!("{} is not a SQLite database; restore it", path.display());
+            assert!(error.to_string().starts_with(&expected), "{error}");
+        }
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    }
+}
+
+/// A server that is not there is named by its address, and nothing else of the URL is told.
+#[tokio::test]
+async fn a_server_that_is_not_there_is_named_without_its_user() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let url = format!("postgres://ada:hunter2@{address}/usher");
+    for error in [open(&url).await.unwrap_err(), Store::needed_keys(&url.as_str().into()).await.unwrap_err()] {
+        let text = error.to_string();
+        assert!(
+            text.starts_with(&format!("cannot connect to PostgreSQL at {address}: connection refused; ")),
+            "{text}"
+        );
+        assert!(!format!("{text} {error:?}").contains("hunter2") && !text.contains("ada"), "{error:?}");
+    }
+}
+
 /// No statement that runs while people wait reads a whole table.
 #[tokio::test]
 async fn every_statement_uses_an_index() {

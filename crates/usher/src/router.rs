@@ -33,7 +33,12 @@ async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Res
     match refusal(&app, request.headers(), request.uri().authority().map(http::uri::Authority::as_str)) {
         None => next.run(request).await,
         Some((status, text)) => {
-            tracing::warn!(path = request.uri().path(), text, "request refused at the door");
+            let path = request.uri().path();
+            tracing::warn!(path, text, "request refused at the door");
+            let misdirected = status == StatusCode::MISDIRECTED_REQUEST;
+            if misdirected && !path.starts_with("/mcp") && pages::elsewhere::wants_page(request.headers()) {
+                return pages::elsewhere::page(request.headers(), app.config.public_url.origin());
+            }
             let mut body = String::new();
             let error =
                 json!({ "jsonrpc": "2.0", "error": { "code": elicit::codes::INVALID_REQUEST, "message": text } });

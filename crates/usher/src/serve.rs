@@ -1,12 +1,16 @@
 //! Starts and stops the service.
 
-use std::{io, sync::Arc, time::Duration};
+mod lock;
+
+use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
 use elicit::Random;
 use secrecy::ExposeSecret;
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 use usher_store::{KeyFile, KeyFileError, Store, StoreError, Vault};
+
+use lock::{LockError, StoreLock};
 
 use crate::{
     app::App,
@@ -17,7 +21,7 @@ use crate::{
     credentials::Credentials,
     egress::Egress,
     identity::{
-        control::{ControlError, ControlToken},
+        control::{ControlError, ControlFile, ControlToken},
         tokens::{Tokens, TokensError},
     },
     jobs,
@@ -28,12 +32,46 @@ use crate::{
 /// How long calls may take to finish after the service was asked to stop.
 pub const DRAIN: Duration = Duration::from_secs(10);
 
+/// How long a service that may run already has to answer.
+const HEALTH: Duration = Duration::from_secs(2);
+
 /// Why the service does not start. Each says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The key file.
+    /// The key file, which tells its path itself.
     #[error(transparent)]
-    Keys(#[from] KeyFileError),
+    Keys(KeyFileError),
+    /// What the key file says.
+    #[error("{}: {error}", path.display())]
+    KeyText {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: KeyFileError,
+    },
+    /// A service of this very configuration runs.
+    #[error(
+        "Usher already runs here ({url}); to sign in: usher login. To run another one beside it, give that one its own \
+         store.url and listen.address"
+    )]
+    Running {
+        /// Where it is reached.
+        url: String,
+    },
+    /// Another service uses the SQLite file.
+    #[error("another usher serve uses this store ({}); stop it first, or give this one its own store.url", path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The folder of the SQLite file, or the lock in it, cannot be made.
+    #[error("{} cannot be made or locked: {error}; let the user that runs the service write there, or change store.url", path.display())]
+    Lock {
+        /// The folder or the file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
     /// With PostgreSQL a key file is never made by itself, since each replica would make its own.
     #[error("there is no key file {path}; make one with `usher keys init` and give the same file to every replica")]
     NoKeys {
@@ -81,6 +119,8 @@ pub struct Running {
     pub app: Arc<App>,
     server: JoinHandle<()>,
     jobs: Vec<JoinHandle<()>>,
+    /// Goes last: from then on another service may use the store.
+    _lock: Option<StoreLock>,
 }
 
 /// Starts the service on the address of `config`, or on `listener` where the caller has one (then `config.public_url` must
@@ -91,6 +131,8 @@ pub async fn start(
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
 ) -> Result<Running, StartError> {
+    // Before anything is written: what is there may be another's.
+    let lock = lock(&config).await?;
     let keys = Arc::new(key_file(&config, &*random).await?);
     let state_keys = Arc::new(keys.state_keys());
     let vault = Arc::new(Vault::new(keys, Arc::clone(&random)));
@@ -99,12 +141,24 @@ pub async fn start(
     let tokens = Tokens::load_or_create(tokens_file, &*random)?;
     let listener = match listener {
         Some(listener) => listener,
-        None => TcpListener::bind(config.listen)
-            .await
-            .map_err(|error| StartError::Listen { address: config.listen, error })?,
+        None => match TcpListener::bind(config.listen).await {
+            Ok(listener) => listener,
+            Err(error) => {
+                store.close().await;
+                return Err(already_running(&config)
+                    .await
+                    .unwrap_or(StartError::Listen { address: config.listen, error }));
+            }
+        },
     };
     let control = ControlToken::issue(control_file, &config.public_url, &*random)?;
     let egress = Egress::new()?;
+    for name in unneeded(&config) {
+        tracing::warn!(
+            provider = name,
+            "no upstream needs this provider, so nobody is asked for it: name it in an [[upstream.needs]], or remove it"
+        );
+    }
     let config = Arc::new(config);
     let broker = Broker {
         config: Arc::clone(&config),
@@ -122,14 +176,45 @@ pub async fn start(
     let jobs = jobs::start(&app);
     let server = tokio::spawn(connections::serve(listener, router(Arc::clone(&app)), app.stopping.clone(), DRAIN));
     tracing::info!(url = app.config.public_url.origin(), store = ?app.store.kind(), "service started");
-    Ok(Running { app, server, jobs })
+    Ok(Running { app, server, jobs, _lock: lock })
+}
+
+/// Takes the SQLite file for this service alone. PostgreSQL is for several.
+async fn lock(config: &Config) -> Result<Option<StoreLock>, StartError> {
+    let Some(path) = &config.database else { return Ok(None) };
+    match StoreLock::take(path) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(LockError::Taken) => {
+            Err(already_running(config).await.unwrap_or_else(|| StartError::InUse { path: path.clone() }))
+        }
+        Err(LockError::Unusable(path, error)) => Err(StartError::Lock { path, error }),
+    }
+}
+
+/// The error for a second start of one configuration: its control file leads to a service that answers at this address.
+async fn already_running(config: &Config) -> Option<StartError> {
+    let Identity::Local { control_file, .. } = &config.identity;
+    let url = ControlFile::load(control_file).ok()?.url;
+    if url.origin() != config.public_url.origin() {
+        return None;
+    }
+    let answer = Egress::new().ok()?.operator().get(url.join("/healthz")).timeout(HEALTH).send().await.ok()?;
+    answer.status().is_success().then(|| StartError::Running { url: url.origin().to_owned() })
+}
+
+/// Providers that stand in the configuration for nothing.
+fn unneeded(config: &Config) -> impl Iterator<Item = &str> {
+    let needed =
+        |name: &str| config.upstreams.iter().flat_map(|upstream| &upstream.needs).any(|need| need.provider == name);
+    config.providers.iter().map(|provider| provider.name.as_str()).filter(move |name| !needed(name))
 }
 
 async fn key_file(config: &Config, random: &dyn Random) -> Result<KeyFile, StartError> {
     let file = &config.keys_file;
     match KeyFile::load(file) {
         Err(KeyFileError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
-        loaded => return Ok(loaded?),
+        Err(error @ (KeyFileError::File { .. } | KeyFileError::Exposed { .. })) => return Err(StartError::Keys(error)),
+        loaded => return loaded.map_err(|error| StartError::KeyText { path: file.clone(), error }),
     }
     let shared = config.store.expose_secret().starts_with("postgres");
     let path = file.display().to_string();
@@ -138,7 +223,11 @@ async fn key_file(config: &Config, random: &dyn Random) -> Result<KeyFile, Start
         Ok(ids) if !ids.is_empty() => Err(StartError::LostKeys { path, ids }),
         // Whether or not the server answers, the file comes first.
         _ if shared => Err(StartError::NoKeys { path }),
-        Ok(_) => Ok(KeyFile::create(file, random)?),
+        Ok(_) => {
+            let made = KeyFile::create(file, random).map_err(StartError::Keys)?;
+            tracing::info!(path, "made a key file: keep a copy of it, apart from the store");
+            Ok(made)
+        }
         Err(error) => Err(error.into()),
     }
 }
@@ -242,7 +331,94 @@ mod tests {
         let config = config(&folder);
         crate::config::private_file::create(&config.keys_file, "").unwrap();
         let Err(error) = key_file(&config, &SystemRandom).await else { panic!("it was used") };
-        assert!(matches!(error, StartError::Keys(KeyFileError::Active(0))), "{error}");
+        assert!(matches!(error, StartError::KeyText { error: KeyFileError::Active(0), .. }), "{error}");
+        assert!(error.to_string().starts_with(&format!("{}: ", config.keys_file.display())), "{error}");
         assert_eq!(std::fs::read_to_string(&config.keys_file).unwrap(), "");
+    }
+
+    async fn begin(config: Config) -> Result<Running, StartError> {
+        crate::commands::install_crypto_provider();
+        start(config, None, Arc::new(crate::clock::SystemClock), Arc::new(SystemRandom)).await
+    }
+
+    /// A configuration of its own file, with a free port.
+    fn at_free_port(folder: &Folder, more: &str) -> Config {
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let text = format!(
+            "public_url = \"http://127.0.0.1:{port}\"\n{more}\n[[upstream]]\nname = \"a\"\nurl = \"https://a.example\"\n"
+        );
+        Config::parse(&text, &folder.path("usher.toml"), &|_| None).unwrap()
+    }
+
+    /// Two services on one SQLite file would break each other: the second one is refused and leaves the first one's files alone.
+    #[tokio::test]
+    async fn one_store_is_for_one_service() {
+        let folder = Folder::new();
+        let first = begin(at_free_port(&folder, "")).await.unwrap();
+        let control = std::fs::read(folder.path("usher.control")).unwrap();
+
+        let Err(error) = begin(at_free_port(&folder, "")).await else { panic!("it started") };
+        assert!(matches!(&error, StartError::InUse { path } if *path == folder.path("usher.db")), "{error}");
+        assert!(error.to_string().contains("stop it first, or give this one its own store.url"), "{error}");
+        assert_eq!(std::fs::read(folder.path("usher.control")).unwrap(), control);
+
+        let same = (*first.app.config).clone();
+        let Err(error) = begin(same.clone()).await else { panic!("it started") };
+        let url = same.public_url.origin();
+        assert!(
+            error.to_string().starts_with(&format!("Usher already runs here ({url}); to sign in: usher login")),
+            "{error}"
+        );
+
+        first.stop().await;
+        begin(same).await.unwrap().stop().await;
+    }
+
+    /// The port is taken by the same configuration's service, with a store of its own.
+    #[tokio::test]
+    async fn a_taken_port_is_told_as_what_it_is() {
+        let folder = Folder::new();
+        let first = begin(at_free_port(&folder, "")).await.unwrap();
+        let mut second = (*first.app.config).clone();
+        second.database = Some(folder.path("other.db"));
+        second.store = format!("sqlite:{}", folder.path("other.db").display()).into();
+        let Err(error) = begin(second.clone()).await else { panic!("it started") };
+        assert!(matches!(error, StartError::Running { .. }), "{error}");
+        std::fs::remove_file(folder.path("usher.control")).unwrap();
+        let Err(error) = begin(second).await else { panic!("it started") };
+        assert!(matches!(error, StartError::Listen { .. }), "{error}");
+        first.stop().await;
+    }
+
+    /// The folder of the store is made first: a start that fails there leaves no keys behind.
+    #[tokio::test]
+    async fn the_folder_of_the_store_is_made_before_the_keys() {
+        let folder = Folder::new();
+        let store = "[store]\nurl = \"sqlite:state/usher.db\"";
+        std::fs::write(folder.path("state"), "").unwrap();
+        let Err(error) = begin(at_free_port(&folder, store)).await else { panic!("it started") };
+        assert!(
+            error.to_string().starts_with(&format!("{} cannot be made", folder.path("state").display())),
+            "{error}"
+        );
+        assert!(!folder.path("usher.keys").exists());
+
+        std::fs::remove_file(folder.path("state")).unwrap();
+        begin(at_free_port(&folder, store)).await.unwrap().stop().await;
+        assert!(folder.path("state/usher.db").exists() && folder.path("usher.keys").exists());
+    }
+
+    #[test]
+    fn a_provider_that_nothing_needs_is_found() {
+        let folder = Folder::new();
+        let provider = |name: &str| format!("{{ name = \"{name}\", kind = \"secret\", field = [{{ name = \"k\" }}] }}");
+        let text = format!(
+            "provider = [{}, {}]\n[[upstream]]\nname = \"a\"\nurl = \"https://a.example\"\n\
+             needs = [{{ provider = \"p\", header = {{ X-K = \"{{k}}\" }} }}]",
+            provider("p"),
+            provider("q")
+        );
+        let config = Config::parse(&text, &folder.path("usher.toml"), &|_| None).unwrap();
+        assert_eq!(unneeded(&config).collect::<Vec<_>>(), ["q"]);
     }
 }

@@ -3,6 +3,7 @@
 //! Whoever can read the control file is the owner of this machine's service (R-SEC-07, R-SEC-08).
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -48,6 +49,8 @@ struct Answer {
 enum LoginError {
     #[error("{0}")]
     Config(#[from] Faults),
+    #[error("there is no {}; run it in the folder of the running service's usher.toml, or name it with --config", .0.display())]
+    NoConfig(PathBuf),
     #[error(transparent)]
     Control(#[from] ControlError),
     #[error("nothing answers at {0}: the service is not running; start it with usher serve")]
@@ -81,7 +84,11 @@ pub async fn run(args: Args) -> ExitCode {
 /// Gets a link and has `show` open the page that leads to it. The result is for the terminal: it holds the link
 /// only where no browser could be opened.
 async fn login(args: &Args, show: &(dyn Fn(&std::path::Path) -> bool + Sync)) -> Result<String, LoginError> {
-    let Paths { control_file, .. } = &Paths::load(&args.config.config, &environment)?;
+    let config = &args.config.config;
+    if !config.try_exists().unwrap_or(true) {
+        return Err(LoginError::NoConfig(config.clone()));
+    }
+    let Paths { control_file, .. } = &Paths::load(config, &environment)?;
     let link = ask(&ControlFile::load(control_file)?).await?;
     let mut text = String::new();
     if !args.no_browser {

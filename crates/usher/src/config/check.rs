@@ -19,8 +19,8 @@ pub struct Check {
     pub headers: Vec<(HeaderName, Template)>,
 }
 
-/// Reads the section.
-pub(super) fn read(node: &Node<'_>, provider: &str, fields: &[Field]) -> Option<Check> {
+/// Reads the section. Where the fields of the provider are not known, there is a fault about that already.
+pub(super) fn read(node: &Node<'_>, provider: &str, fields: Option<&[Field]>) -> Option<Check> {
     let table = node.table("[provider.check]")?;
     let get = table.require("get", "get = \"https://api.weather.example/me\"").and_then(|node| target::read(&node));
     let headers = table
@@ -28,7 +28,9 @@ pub(super) fn read(node: &Node<'_>, provider: &str, fields: &[Field]) -> Option<
         .map(|node| header::read_all(&node, Request::Check));
     table.close();
     let headers = headers?;
-    let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
-    check_fields(&headers, provider, &names);
+    if let Some(fields) = fields {
+        let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+        check_fields(&headers, provider, &names);
+    }
     Some(Check { get: get?, headers: headers.into_iter().map(|(name, template, _)| (name, template)).collect() })
 }

@@ -39,12 +39,18 @@ pub struct Faults(pub Vec<Fault>);
 
 impl Faults {
     pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> Self {
-        let fix = if error.kind() == std::io::ErrorKind::NotFound {
-            "write one (docs/usher.example.toml is a start), or name another with --config"
-        } else {
-            "let the user that runs the service read it"
-        };
-        Self::whole(path, format!("cannot be read: {error}"), fix)
+        match error.kind() {
+            std::io::ErrorKind::IsADirectory => {
+                let fix = format!("name the file: --config {}", path.join("usher.toml").display());
+                Self::whole(path, "is a folder".to_owned(), &fix)
+            }
+            std::io::ErrorKind::NotFound => Self::whole(
+                path,
+                format!("cannot be read: {error}"),
+                "write one (docs/usher.example.toml is a start), or name another with --config",
+            ),
+            _ => Self::whole(path, format!("cannot be read: {error}"), "let the user that runs the service read it"),
+        }
     }
 
     pub(super) fn not_utf8(path: &Path, error: &std::string::FromUtf8Error) -> Self {

@@ -17,6 +17,7 @@ mod listen;
 mod name;
 mod need;
 mod pattern;
+mod places;
 pub(crate) mod private_file;
 mod provider;
 mod public_url;
@@ -58,6 +59,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// The URL of the store, `sqlite:…` with an absolute path or `postgres://…`. Holds a password at times.
     pub store: SecretString,
+    /// The database file, where the store is one.
+    pub database: Option<PathBuf>,
     /// The file with the master keys.
     pub keys_file: PathBuf,
     /// How users and clients prove who they are.
@@ -94,6 +97,7 @@ impl Config {
             let local = identity::read(root.take("identity"), folder);
             let (tokens, control) = local.map_or((None, None), |local| (Some(local.tokens), Some(local.control)));
             let paths = [&keys, &tokens, &control].map(|file| file.as_ref().map(|file| file.path.clone()));
+            let database_path = database.as_ref().map(|file| file.path.clone());
             let files = [database, keys, tokens, control];
             file::check_distinct(&files.into_iter().flatten().collect::<Vec<_>>(), &reader);
             let providers = provider::read_all(root.take("provider"));
@@ -105,6 +109,7 @@ impl Config {
                 public_url,
                 listen,
                 store: store?,
+                database: database_path,
                 keys_file: keys_file?,
                 identity: Identity::Local { tokens_file: tokens_file?, control_file: control_file? },
                 providers: providers.into_complete(),

@@ -115,12 +115,18 @@ pub(super) fn read_all(node: Option<Node<'_>>) -> Providers<'_> {
 fn read(table: Table<'_>, name: &str) -> Option<Provider> {
     let title = table.take("title").map(|node| text::read(&node));
     let about = table.take("about").and_then(|node| text::read(&node));
-    // Without it the keys of another kind would be faults that only follow from this one.
-    kind(&table)?;
-    let fields =
-        table.require("field", "a table [[provider.field]] with name = \"api_key\"").map(|node| field::read_all(&node));
-    let check = table.take("check").map(|node| check::read(&node, name, fields.as_deref().unwrap_or_default()));
-    table.close();
+    let kind = kind(&table);
+    let field = if kind == Kind::Unavailable {
+        table.take("field")
+    } else {
+        table.require("field", "a table [[provider.field]] with name = \"api_key\"")
+    };
+    let fields = field.map(|node| field::read_all(&node));
+    let check = table.take("check").map(|node| check::read(&node, name, fields.as_deref()));
+    // The keys of a kind that is not there yet would be faults that only follow from that one.
+    if kind == Kind::Secret {
+        table.close();
+    }
     Some(Provider {
         name: name.to_owned(),
         title: title.flatten().unwrap_or_else(|| Text::from(name)),
@@ -129,16 +135,32 @@ fn read(table: Table<'_>, name: &str) -> Option<Provider> {
     })
 }
 
+/// What was given as the kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The one there is; or none that anybody knows, and then most likely this one was meant.
+    Secret,
+    /// One that this version does not have. A fault says so already.
+    Unavailable,
+}
+
 /// The kind, of which there is one.
-fn kind(table: &Table<'_>) -> Option<()> {
-    let node = table.require("kind", "kind = \"secret\"")?;
-    match node.string("\"secret\"")? {
-        "secret" => return Some(()),
-        kind @ ("oauth" | "mcp" | "external" | "approval") => node.fault(
-            format!("kind {kind} is not available in this version"),
-            "use kind = \"secret\", a page with fields",
-        ),
-        other => node.fault(format!("there is no kind {other:?}"), "use kind = \"secret\""),
+fn kind(table: &Table<'_>) -> Kind {
+    let node = table.require("kind", "kind = \"secret\"");
+    if let Some(node) = node
+        && let Some(kind) = node.string("\"secret\"")
+    {
+        match kind {
+            "secret" => {}
+            "oauth" | "mcp" | "external" | "approval" => {
+                node.fault(
+                    format!("kind {kind} is not available in this version"),
+                    "use kind = \"secret\", a page with fields",
+                );
+                return Kind::Unavailable;
+            }
+            other => node.fault(format!("there is no kind {other:?}"), "use kind = \"secret\""),
+        }
     }
-    None
+    Kind::Secret
 }

@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::fault::{Fault, Faults};
-use super::suggest;
+use super::places;
 
 /// A value is wrong, and a fault says so already.
 #[derive(Clone, Copy, Debug)]
@@ -299,10 +299,7 @@ impl<'r> Table<'r> {
             if known.contains(&name) {
                 continue;
             }
-            let fix = suggest::closest(name, known.iter().copied()).map_or_else(
-                || format!("remove it; known here: {}", known.join(", ")),
-                |close| format!("did you mean {close}?"),
-            );
+            let fix = places::fix(&self.path, name, &known);
             self.reader.fault(&self.child(name), key.span().start, "unknown key", fix);
         }
     }

@@ -138,6 +138,8 @@ pub enum Form<'a> {
     Disconnect(&'a str),
     /// Entering a provider's credential again.
     Reconnect(&'a str),
+    /// The question that this began: no form, but the mark in its address that the person began it themselves.
+    Begun(&'a InteractionId),
     /// Signing out.
     SignOut,
 }
@@ -148,13 +150,14 @@ impl Form<'_> {
             Self::Connect(_) => "connect",
             Self::Disconnect(_) => "disconnect",
             Self::Reconnect(_) => "reconnect",
+            Self::Begun(_) => "begun",
             Self::SignOut => "sign-out",
         }
     }
 
     fn subject(&self) -> &str {
         match self {
-            Self::Connect(id) => id.as_str(),
+            Self::Connect(id) | Self::Begun(id) => id.as_str(),
             Self::Disconnect(provider) | Self::Reconnect(provider) => provider,
             Self::SignOut => "",
         }

@@ -84,12 +84,16 @@ impl Tokens {
             new_token(random).expose_secret(),
         );
         match private_file::create(path, &Zeroizing::new(text)) {
+            Ok(()) => {
+                tracing::info!(path = %path.display(), "made a file with the tokens of hosts");
+                Self::load(path)
+            }
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 let reason = format!("cannot be made: {error}");
                 Err(TokensError::Unusable { path: path.to_owned(), reason })
             }
-            // Made just now or there before, perhaps by another process in this moment: what it holds counts.
-            _ => Self::load(path),
+            // There before, or made by another process in this moment: what it holds counts.
+            Err(_) => Self::load(path),
         }
     }
 
@@ -109,8 +113,18 @@ impl Tokens {
         };
         let table = DeTable::parse(text).map_err(|error| {
             // Only what was expected: the error's own display quotes the line, which holds a token.
-            let start = error.span().map_or(0, |span| span.start);
-            wrong(start, &format!("{}; write name = \"token\"", error.message()))
+            let span = error.span().unwrap_or_default();
+            let reason = if error.message() == "duplicate key" {
+                match text.get(span.clone()).filter(|name| is_name(name)) {
+                    Some(name) => format!("the name {name} stands twice; give each host its own"),
+                    None => "this name stands twice; give each host its own".to_owned(),
+                }
+            } else if has_spaced_name(text, span.start) {
+                "a name takes no spaces: write it with hyphens, name-of-host = \"token\"".to_owned()
+            } else {
+                format!("{}; write name = \"token\"", error.message())
+            };
+            wrong(span.start, &reason)
         })?;
         let mut entries: Vec<_> = table.get_ref().iter().collect();
         entries.sort_by_key(|(key, _)| key.span().start);
@@ -119,13 +133,17 @@ impl Tokens {
             let start = key.span().start;
             let name: &str = key.get_ref();
             if !is_name(name) {
-                return Err(wrong(start, "a client's name has 1 to 64 lower-case letters, digits and hyphens"));
+                let reason = "a client's name has 1 to 64 lower-case letters, digits and hyphens, and no spaces";
+                return Err(wrong(start, reason));
             }
             let client = ClientId::new(name).map_err(|error| wrong(start, &error.to_string()))?;
             let secret =
                 value.get_ref().as_str().ok_or_else(|| wrong(start, "a token is a string: write name = \"token\""))?;
             if secret.len() < SHORTEST || !is_bearer_token(secret) {
-                return Err(wrong(start, "a token has at least 32 letters, digits and -._~+/, without spaces"));
+                return Err(wrong(
+                    start,
+                    "a token has at least 32 letters, digits and -._~+/, without spaces; openssl rand -hex 32 makes one",
+                ));
             }
             let digest = digest_of(secret);
             if tokens.iter().any(|token| token.digest == digest) {
@@ -190,6 +208,16 @@ pub(crate) fn new_token(random: &dyn Random) -> SecretString {
     let mut bytes = Zeroizing::new([0_u8; 32]);
     random.fill(&mut *bytes);
     SecretString::from(URL_SAFE_NO_PAD.encode(*bytes))
+}
+
+/// Whether the line around the byte `at` begins with a name of several words and `=`.
+fn has_spaced_name(text: &str, at: usize) -> bool {
+    let start = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+    let line = text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+    line.split_once('=').is_some_and(|(name, _)| {
+        let mut words = name.split_whitespace();
+        words.next().is_some() && words.next().is_some() && !name.contains(['"', '\'', '#'])
+    })
 }
 
 /// The SHA-256 of a token.
@@ -279,11 +307,19 @@ mod tests {
         for (text, expected) in [
             (format!("a = \"{CURSOR}\"\nb = {EDITOR}\n"), "usher.tokens:2: "),
             (format!("a = \"{CURSOR}\"\n\nA = \"{EDITOR}\"\n"), "usher.tokens:3: a client's name"),
-            ("a = \"short\"".to_owned(), "usher.tokens:1: a token has at least 32"),
+            (
+                "a = \"short\"".to_owned(),
+                "usher.tokens:1: a token has at least 32 letters, digits and -._~+/, without spaces; openssl rand -hex 32",
+            ),
             (format!("a = \"{CURSOR} {EDITOR}\""), "usher.tokens:1: a token has at least 32"),
             ("a = \"================================\"".to_owned(), "usher.tokens:1: a token has at least 32"),
             (format!("a = \"{CURSOR}\"\nb = \"{CURSOR}\""), "usher.tokens:2: the token is another client's"),
-            (format!("a = \"{CURSOR}\"\na = \"{EDITOR}\""), "usher.tokens:2: duplicate key"),
+            (
+                format!("a = \"{CURSOR}\"\na = \"{EDITOR}\""),
+                "usher.tokens:2: the name a stands twice; give each host its own",
+            ),
+            (format!("a = \"{CURSOR}\"\nmy editor = \"{EDITOR}\""), "usher.tokens:2: a name takes no spaces"),
+            (format!("\"my editor\" = \"{EDITOR}\""), "usher.tokens:1: a client's name"),
             ("a = 1".to_owned(), "usher.tokens:1: a token is a string"),
             ("[a]\nb = 1".to_owned(), "usher.tokens:1: a token is a string"),
             ("# nobody\n".to_owned(), "usher.tokens holds no token"),

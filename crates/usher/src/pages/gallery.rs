@@ -152,7 +152,7 @@ fn connect(language: Language, purpose: Purpose, attempt: &Attempt) -> String {
 
 fn render(language: Language, visit: &Visit, attempt: &Attempt) -> String {
     let page = page(language, "/connect/AAA");
-    ConnectPage::new(page, "form-token".into(), visit, attempt, now()).render().unwrap()
+    ConnectPage::new(page, "form-token".into(), visit, attempt, None, now()).render().unwrap()
 }
 
 /// A try that went wrong in every field.
@@ -264,8 +264,9 @@ fn the_question_names_who_asks_and_where_the_key_goes() {
     assert!(
         html.contains("<dt>Sent to</dt><dd>https://weather-mcp.example <span class=\"note\">only there</span></dd>")
     );
-    let claim = html.split("<aside class=\"claim\"").nth(1).unwrap().split("</aside>").next().unwrap();
-    assert!(claim.contains("not verified") && claim.contains("<p class=\"claimed\"><bdi>Claude Desktop</bdi></p>"));
+    assert!(html.contains(
+        "machine</span></dd></div>\n<div class=\"claim\"><dt>Not verified</dt><dd>calls itself “<bdi>Claude Desktop</bdi>”</dd>"
+    ));
     assert_eq!(html.matches("Claude Desktop").count(), 1, "the claim stands nowhere else");
     assert!(html.contains("<button class=\"main\" name=\"action\" value=\"connect\">Connect</button>"));
     assert!(html.contains("<button name=\"action\" value=\"decline\">Decline</button>"));
@@ -362,6 +363,20 @@ fn the_question_is_accessible() {
     foreign.provider.about = config().provider("english").unwrap().about.clone();
     let html = render(Language::Chinese, &foreign, &Attempt::default());
     assert!(html.contains("<p class=\"about\"><span lang=\"en\">Only in English.</span></p>"), "{html}");
+}
+
+/// What a person began on the portal accuses no app, and stays so on the page after a fault.
+#[test]
+fn a_question_that_the_person_began_accuses_nobody() {
+    let visit = visit(Purpose::Replace);
+    let page = page(Language::English, "/connect/AAA?begun=mark");
+    let html = ConnectPage::new(page, "t".into(), &visit, &wrong(), Some("mark"), now()).render().unwrap();
+    assert!(html.contains("You are entering a new key for <bdi>Weather</bdi>."), "{html}");
+    for accusing in ["Asked by", "wants to use", "did not just ask", "Claude Desktop"] {
+        assert!(!html.contains(accusing), "{accusing}");
+    }
+    assert!(html.contains("?begun=mark\""), "{html}");
+    assert!(html.contains("?begun=mark&#38;lang=zh-CN\"") || html.contains("?begun=mark&amp;lang=zh-CN\""), "{html}");
 }
 
 /// What could not be allowed any more says why the page is there again.

@@ -53,12 +53,17 @@ pub(crate) async fn ask(visitor: Visitor) -> Response {
     let Some(token) = visitor.query("token").filter(|token| is_token(token)) else {
         return match visitor.signed_in().await {
             Ok(Some(_)) => go("/", []),
-            Ok(None) => visitor.show(StatusCode::OK, &need(visitor.page(None))),
+            // Anybody can write the parameter; what is said because of it is true.
+            Ok(None) => visitor.show(StatusCode::OK, &need(visitor.page(None), visitor.query("signed-out").is_some())),
             Err(response) => response,
         };
     };
+    let already = match visitor.signed_in().await {
+        Ok(person) => person.is_some(),
+        Err(response) => return response,
+    };
     let page = visitor.page_at(&format!("/login?token={token}"), None);
-    let mut response = visitor.show(StatusCode::OK, &is_this_you(page, token));
+    let mut response = visitor.show(StatusCode::OK, &is_this_you(page, token, already));
     let place = visitor.query("return").and_then(Place::parse);
     if let Some(cookie) = place.and_then(|place| visitor.cookies.set(Cookie::Place, &place.path())) {
         response.headers_mut().append(header::SET_COOKIE, cookie);
@@ -66,7 +71,7 @@ pub(crate) async fn ask(visitor: Visitor) -> Response {
     response
 }
 
-fn is_this_you(page: Page, token: &str) -> Message {
+fn is_this_you(page: Page, token: &str, already: bool) -> Message {
     let words = page.words();
     let sign_in = Action::Send {
         to: "/login".to_owned(),
@@ -74,10 +79,13 @@ fn is_this_you(page: Page, token: &str) -> Message {
         label: words.text("login.sign_in"),
         main: true,
     };
-    Message::new(page, Tone::Plain, words.text("login.heading"))
+    let message = Message::new(page, Tone::Plain, words.text("login.heading"));
+    let message = if already { message.notice("login.already") } else { message };
+    let message = message
         .saying("login.lead", &[("machine", machine().as_str()), ("account", account().as_str())])
         .telling("login.body")
-        .action(sign_in)
+        .action(sign_in);
+    if already { message.go("/", "common.home") } else { message }
 }
 
 /// `POST /login`: uses the link up, begins a session and goes to where the person wanted to go.
@@ -127,9 +135,11 @@ async fn begin_session(visitor: &Visitor, token: &SecretString) -> Result<Option
     Ok(Some(session))
 }
 
-fn need(page: Page) -> Message {
+fn need(page: Page, signed_out: bool) -> Message {
     let heading = page.words().text("login.need_heading");
-    Message::new(page, Tone::Plain, heading)
+    let message = Message::new(page, Tone::Plain, heading);
+    let message = if signed_out { message.notice("login.signed_out") } else { message };
+    message
         .saying("login.need", &[("machine", machine().as_str())])
         .command(COMMAND)
         .telling("login.where")
@@ -163,8 +173,8 @@ pub(crate) mod tests {
     /// The pages of this file, for the gallery.
     pub(crate) fn pages(language: Language) -> Vec<(&'static str, String)> {
         vec![
-            ("login", is_this_you(page(language, "/login"), &"t".repeat(43)).render().unwrap()),
-            ("login-need", need(page(language, "/login")).render().unwrap()),
+            ("login", is_this_you(page(language, "/login"), &"t".repeat(43), false).render().unwrap()),
+            ("login-need", need(page(language, "/login"), false).render().unwrap()),
             ("login-used", used(page(language, "/login")).render().unwrap()),
         ]
     }
@@ -173,7 +183,8 @@ pub(crate) mod tests {
     #[test]
     fn the_page_names_the_machine_and_sends_the_token_by_post() {
         let token = "t".repeat(43);
-        let html = is_this_you(page(Language::English, &format!("/login?token={token}")), &token).render().unwrap();
+        let html =
+            is_this_you(page(Language::English, &format!("/login?token={token}")), &token, false).render().unwrap();
         assert!(html.contains("<h1>Is this you?</h1>"));
         assert!(html.contains("<form method=\"post\" action=\"/login\">"));
         assert!(html.contains(&format!("<input type=\"hidden\" name=\"token\" value=\"{token}\">")));

@@ -17,5 +17,5 @@ pub(crate) async fn sign_out(visitor: Visitor, body: Result<Bytes, BytesRejectio
     }
     let place = Place::parse(&posted.take("return")).map(|place| place.path());
     let place = place.and_then(|path| visitor.cookies.set(Cookie::Place, &path));
-    go("/login", [visitor.cookies.clear(Cookie::Session), place])
+    go("/login?signed-out", [visitor.cookies.clear(Cookie::Session), place])
 }

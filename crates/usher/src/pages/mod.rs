@@ -2,6 +2,7 @@
 
 mod assets;
 mod connect;
+pub(crate) mod elsewhere;
 mod form;
 #[cfg(test)]
 mod gallery;

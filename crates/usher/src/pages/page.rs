@@ -93,12 +93,14 @@ pub(crate) struct Fact {
     pub(crate) value: Html,
     /// A remark, smaller.
     pub(crate) note: Option<String>,
+    /// Whether somebody says so of themselves: shown in a frame of its own, quieter than what is verified.
+    pub(crate) claimed: bool,
 }
 
 impl Fact {
     /// A fact in plain text.
     pub(crate) fn new(label: &'static str, value: &str) -> Self {
-        Self { label, value: Html::text(value), note: None }
+        Self::rich(label, Html::text(value))
     }
 
     /// The same with a remark.
@@ -108,12 +110,17 @@ impl Fact {
 
     /// The operator's text, and a remark.
     pub(crate) fn said(label: &'static str, value: Said<'_>, note: Option<&str>) -> Self {
-        Self { label, value: Html::said(value), note: note.map(str::to_owned) }
+        Self { note: note.map(str::to_owned), ..Self::rich(label, Html::said(value)) }
     }
 
     /// A fact whose value has markup.
     pub(crate) fn rich(label: &'static str, value: Html) -> Self {
-        Self { label, value, note: None }
+        Self { label, value, note: None, claimed: false }
+    }
+
+    /// What somebody says of themselves.
+    pub(crate) fn claimed(label: &'static str, value: Html) -> Self {
+        Self { claimed: true, ..Self::rich(label, value) }
     }
 }
 
@@ -159,6 +166,7 @@ pub(crate) struct Message {
     tone: Tone,
     title: String,
     heading: String,
+    notice: Option<&'static str>,
     body: Vec<Html>,
     command: Option<&'static str>,
     after: Vec<Html>,
@@ -175,6 +183,7 @@ impl Message {
             tone,
             title: heading.clone(),
             heading,
+            notice: None,
             body: Vec::new(),
             command: None,
             after: Vec::new(),
@@ -186,6 +195,12 @@ impl Message {
     /// With a title that tells it from others with the same heading.
     pub(crate) fn titled(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
+        self
+    }
+
+    /// With what just happened, or is so already, said above all else.
+    pub(crate) fn notice(mut self, key: &'static str) -> Self {
+        self.notice = Some(self.page.text(key));
         self
     }
 

@@ -8,6 +8,12 @@ use jiff::{Timestamp, tz::Offset};
 use super::language::Language;
 use crate::config::Text;
 
+/// What the first token is called that Usher makes, of which nobody chose the name.
+const FIRST_TOKEN: &str = "default";
+
+/// The only markup in sentences.
+const MARKS: [&str; 4] = ["<strong>", "</strong>", "<code>", "</code>"];
+
 type Sentences = BTreeMap<String, String>;
 
 static ENGLISH: LazyLock<Sentences> = LazyLock::new(|| read(include_str!("../../locales/en.toml")));
@@ -152,7 +158,22 @@ impl Words {
         sentence
     }
 
-    /// A sentence whose only markup is `<strong>`, with values put in for `{name}`. Everything else is escaped.
+    /// What a sentence calls the app with the token `name`: its name, or that it is the one with the first token.
+    pub(crate) fn app(self, name: &str) -> &str {
+        if name == FIRST_TOKEN { self.text("common.app_default") } else { name }
+    }
+
+    /// The same at the beginning of a sentence.
+    pub(crate) fn app_first(self, name: &str) -> &str {
+        if name == FIRST_TOKEN { self.text("common.app_default_first") } else { name }
+    }
+
+    /// A title for a page that shares its heading with others.
+    pub(crate) fn titled(self, heading: &str, name: &str) -> String {
+        self.say("common.titled", &[("heading", heading), ("name", name)])
+    }
+
+    /// A sentence whose only markup is `<strong>` and `<code>`, with values put in for `{name}`. Everything else is escaped.
     pub(crate) fn rich<'a, V: Copy + Into<Said<'a>>>(self, key: &'static str, values: &[(&str, V)]) -> Html {
         let mut html = String::new();
         for part in self.filled(key, values) {
@@ -288,14 +309,14 @@ fn han(character: char) -> bool {
     ('\u{3400}'..='\u{9fff}').contains(&character)
 }
 
-/// Splits a sentence at `{name}`, `<strong>` and `</strong>`.
+/// Splits a sentence at `{name}` and at markup.
 fn parts(sentence: &str) -> impl Iterator<Item = Part<'_>> {
     let mut rest = sentence;
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
-        for mark in ["<strong>", "</strong>"] {
+        for mark in MARKS {
             if let Some(after) = rest.strip_prefix(mark) {
                 let found = &rest[..mark.len()];
                 rest = after;
@@ -356,7 +377,9 @@ mod tests {
         assert_eq!(ENGLISH.keys().collect::<Vec<_>>(), CHINESE.keys().collect::<Vec<_>>());
         for (key, english) in &*ENGLISH {
             assert_eq!(shape(english), shape(&CHINESE[key]), "{key}");
-            assert_eq!(english.matches("<strong>").count(), english.matches("</strong>").count(), "{key}");
+            for (begin, end) in [(MARKS[0], MARKS[1]), (MARKS[2], MARKS[3])] {
+                assert_eq!(english.matches(begin).count(), english.matches(end).count(), "{key}");
+            }
             assert!(!CHINESE[key].is_empty() && !english.is_empty(), "{key}");
         }
     }
@@ -364,7 +387,8 @@ mod tests {
     #[test]
     fn chinese_has_a_space_beside_latin_words_and_full_width_punctuation() {
         for (key, sentence) in &*CHINESE {
-            let characters = sentence.replace("<strong>", "").replace("</strong>", "").chars().collect::<Vec<_>>();
+            let text = MARKS.iter().fold(sentence.clone(), |text, mark| text.replace(mark, ""));
+            let characters = text.chars().collect::<Vec<_>>();
             for pair in characters.windows(2) {
                 let latin = |c: char| c.is_ascii_alphanumeric();
                 assert!(!(han(pair[0]) && latin(pair[1]) || latin(pair[0]) && han(pair[1])), "{key}: {pair:?}");
@@ -376,7 +400,7 @@ mod tests {
     /// R-OAUTH-03, R-SEC-02: a name cannot change the page that shows it.
     #[test]
     fn hostile_values_are_escaped_and_kept_apart() {
-        let values = [("client", "<script>alert('x')</script>"), ("server", "{client} \"&"), ("what", "</strong>")];
+        let values = [("Client", "<script>alert('x')</script>"), ("server", "{client} \"&"), ("what", "</strong>")];
         assert_eq!(
             EN.rich("connect.lead", &values).to_string(),
             "<strong><bdi>&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;</bdi></strong> wants to use \
@@ -420,6 +444,19 @@ mod tests {
             ZH.rich("connect.heading_client", &values).to_string(),
             "允许 <bdi>Claude</bdi> 使用<bdi>天气</bdi>？"
         );
+    }
+
+    /// Nobody named the first token, so sentences say what it is; a name that somebody chose is said as it is.
+    #[test]
+    fn the_app_with_the_first_token_is_not_called_default() {
+        let lead = |words: Words, name: &str| {
+            let values = [("Client", words.app_first(name)), ("server", "Weather"), ("what", "key")];
+            words.say("connect.lead", &values)
+        };
+        assert!(lead(EN, "default").starts_with("The app with the token “default” wants to use Weather"));
+        assert!(lead(ZH, "default").starts_with("使用令牌“default”的应用想代您使用 Weather"));
+        assert!(lead(EN, "defaults").starts_with("defaults wants"));
+        assert_eq!(EN.app("default"), "the app with the token “default”");
     }
 
     #[test]

@@ -10,7 +10,10 @@ use super::{
     reply,
     rounds::{self, Ours, Round},
 };
-use crate::broker::{Missing, Waited};
+use crate::{
+    broker::{Missing, Waited},
+    claim,
+};
 
 /// How many rounds in a row may carry nothing but state while a person is at the page. Clients cap rounds near ten.
 const QUIET_ROUNDS: u8 = 2;
@@ -19,14 +22,13 @@ const QUIET_ROUNDS: u8 = 2;
 pub(super) fn why(call: &Call, interaction: &Interaction) -> String {
     let server = call.caller.upstream().title.get("en");
     let provider = title(call, &interaction.provider);
-    let subject = call.subject.as_deref().unwrap_or(&call.method);
-    let subject: String = subject.chars().filter(|character| !character.is_control()).take(60).collect();
+    let subject = quotable(call.subject.as_deref().unwrap_or(&call.method));
     match interaction.reason {
         AskReason::Missing => format!(
             "{server} needs your {provider} account to run \u{201c}{subject}\u{201d}. Connect it on a page of your own; this app does not see what you enter."
         ),
         AskReason::Rejected => format!(
-            "{server} no longer accepts the stored {provider} credential. Connect it again to run \u{201c}{subject}\u{201d}."
+            "{server} did not accept the stored {provider} credential. Enter one that works on a page of your own to run \u{201c}{subject}\u{201d}."
         ),
         AskReason::NewClient => format!(
             "This app wants to use your {provider} account through {server} for the first time. Allow it on a page of your own to run \u{201c}{subject}\u{201d}."
@@ -35,6 +37,12 @@ pub(super) fn why(call: &Call, interaction: &Interaction) -> String {
             "{server} moved to another address since you connected {provider}. Allow the new one on a page of your own to run \u{201c}{subject}\u{201d}."
         ),
     }
+}
+
+/// The name of a tool, a prompt or a resource, so that it can stand in quotation marks of ours and not leave them.
+fn quotable(subject: &str) -> String {
+    let marks = ['"', '\u{201c}', '\u{201d}', '\u{201e}', '\u{ab}', '\u{bb}'];
+    claim::clean(&subject.replace(marks, "'")).unwrap_or_else(|| "?".to_owned())
 }
 
 /// The elicitation of one interaction.
@@ -51,15 +59,9 @@ pub(super) async fn ask(call: &Call, missing: &[Missing], before: &Round) -> Res
     if !call.screen.modes().url {
         return point_to_portal(call, missing).await;
     }
-    let caller = &call.caller;
-    let asked = caller
-        .app
-        .broker
-        .ask(&caller.principal, caller.client_claim.as_deref(), caller.upstream(), missing, None)
-        .await;
-    let interactions = match asked {
+    let interactions = match put(call, missing).await {
         Ok(interactions) => interactions,
-        Err(refusal) => return call.end(&Ending::refused(refusal, call)),
+        Err(response) => return response,
     };
     let mut round = Round {
         upstream_state: before.upstream_state.clone(),
@@ -84,16 +86,18 @@ pub(super) async fn ask(call: &Call, missing: &[Missing], before: &Round) -> Res
     round_result(call, &requests, &round)
 }
 
+/// Puts the questions into the store. No session is owed a notice.
+async fn put(call: &Call, missing: &[Missing]) -> Result<Vec<Interaction>, Response> {
+    let caller = &call.caller;
+    let claim = caller.client_claim.as_deref();
+    let asked = caller.app.broker.ask(&caller.principal, claim, caller.upstream(), missing, None).await;
+    asked.map_err(|refusal| call.end(&Ending::refused(refusal, call)))
+}
+
 /// A client that cannot show a link: the question waits on the portal, and the error says so.
 pub(super) async fn point_to_portal(call: &Call, missing: &[Missing]) -> Response {
-    let caller = &call.caller;
-    let asked = caller
-        .app
-        .broker
-        .ask(&caller.principal, caller.client_claim.as_deref(), caller.upstream(), missing, None)
-        .await;
-    if let Err(refusal) = asked {
-        return call.end(&Ending::refused(refusal, call));
+    if let Err(response) = put(call, missing).await {
+        return response;
     }
     call.end(&Ending::NoUrlMode { providers: missing.iter().map(|one| title(call, &one.provider)).collect() })
 }
@@ -149,5 +153,17 @@ pub(super) async fn settle(call: &Call, missing: &[Missing], round: &Round) -> R
             round_result(call, &[], &Round { quiet: round.quiet + 1, ..round.clone() })
         }
         Ok(Waited::Open { .. } | Waited::Over) => ask(call, missing, round).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-SEC-02, R-REQ-01: what a client calls its tool cannot turn the question around, nor leave its quotation marks.
+    #[test]
+    fn a_name_stays_in_its_quotation_marks() {
+        assert_eq!(quotable("run_\u{202e}this\n\u{201d}. Usher says: \u{201c}fine"), "run_this '. Usher says: 'fine");
+        assert_eq!(quotable("\u{200b}"), "?");
     }
 }

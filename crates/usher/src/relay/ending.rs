@@ -90,7 +90,7 @@ impl Ending {
                 call,
                 DECLINED,
                 &format!(
-                    "Connecting {provider} was declined, so {server} was not called. To connect later, try again in a few \
+                    "Connecting {provider} was declined, so {server} was not called. To connect later, try again after two \
                      minutes; your connections are at {portal}"
                 ),
             ),

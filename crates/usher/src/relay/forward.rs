@@ -138,6 +138,43 @@ fn pass(status: StatusCode, headers: HeaderMap, body: Bytes) -> Response {
     (status, headers, body).into_response()
 }
 
+/// A notification or a response goes upstream as it is.
+pub(super) async fn pass_on(caller: &Caller, body: Bytes) -> Response {
+    let injection = match caller.available().await {
+        Ok(injection) => injection,
+        Err(error) => {
+            tracing::error!(%error, "a message was not passed on");
+            return reply::error(
+                StatusCode::SERVICE_UNAVAILABLE,
+                None,
+                elicit::codes::INTERNAL_ERROR,
+                "Usher cannot reach its store",
+            );
+        }
+    };
+    match send(caller, &injection, Method::POST, body).await {
+        Ok(response) if response.status().is_success() => reply::accepted(),
+        // An upstream that has not begun its side has nobody to tell.
+        Err(UpstreamError::Refused { .. }) if caller.session.as_ref().is_some_and(|session| !session.begun) => {
+            reply::accepted()
+        }
+        Ok(response) if session_is_over(caller, &response).await => {
+            reply::error(StatusCode::NOT_FOUND, None, elicit::codes::INVALID_REQUEST, SESSION_OVER)
+        }
+        Ok(response) => reply::error(
+            StatusCode::BAD_REQUEST,
+            None,
+            elicit::codes::INTERNAL_ERROR,
+            &format!(
+                "the server {} did not take the message (HTTP {})",
+                caller.upstream().name,
+                response.status().as_u16()
+            ),
+        ),
+        Err(error) => reply::error(StatusCode::BAD_GATEWAY, None, elicit::codes::INTERNAL_ERROR, &error.to_string()),
+    }
+}
+
 /// What a client is told whose session is not known (any more); it starts a new one.
 pub(super) const SESSION_OVER: &str = "the session is over: start a new one with initialize";
 

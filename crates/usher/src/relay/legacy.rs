@@ -15,7 +15,6 @@ use super::{
     call::{Attempt, Call, Caller},
     connect_tool, forward, inbound, initialize, reply,
     screen::{Screen, cancelled_id},
-    upstream::http::UpstreamError,
 };
 use crate::mcp::{
     envelope::Message,
@@ -40,14 +39,14 @@ pub(super) async fn post(caller: Caller, headers: &HeaderMap, body: &Bytes, mess
             if method == "notifications/cancelled" && cancels_here(&caller, params) {
                 return reply::accepted();
             }
-            pass(&caller, body.clone()).await
+            forward::pass_on(&caller, body.clone()).await
         }
         Message::Response { id, outcome } => {
             let Some(session) = &caller.session else { return reply::accepted() };
             match caller.app.relay.answers.deliver(&session.key, id, outcome) {
                 Delivered::Taken => reply::accepted(),
                 Delivered::Elsewhere(interaction, said) => answered_elsewhere(&caller, &interaction, said).await,
-                Delivered::NotOurs => pass(&caller, body.clone()).await,
+                Delivered::NotOurs => forward::pass_on(&caller, body.clone()).await,
             }
         }
     }
@@ -113,43 +112,6 @@ async fn request(
             ask_legacy::ask(call, session, missing, accepts_events(headers), followed).await
         }
         Attempt::Ask(missing) => ask_modern::point_to_portal(&call, &missing).await,
-    }
-}
-
-/// A notification or a response goes upstream as it is.
-async fn pass(caller: &Caller, body: Bytes) -> Response {
-    let injection = match caller.available().await {
-        Ok(injection) => injection,
-        Err(error) => {
-            tracing::error!(%error, "a message was not passed on");
-            return reply::error(
-                StatusCode::SERVICE_UNAVAILABLE,
-                None,
-                codes::INTERNAL_ERROR,
-                "Usher cannot reach its store",
-            );
-        }
-    };
-    match forward::send(caller, &injection, Method::POST, body).await {
-        Ok(response) if response.status().is_success() => reply::accepted(),
-        // An upstream that has not begun its side has nobody to tell.
-        Err(UpstreamError::Refused { .. }) if caller.session.as_ref().is_some_and(|session| !session.begun) => {
-            reply::accepted()
-        }
-        Ok(response) if forward::session_is_over(caller, &response).await => {
-            reply::error(StatusCode::NOT_FOUND, None, codes::INVALID_REQUEST, forward::SESSION_OVER)
-        }
-        Ok(response) => reply::error(
-            StatusCode::BAD_REQUEST,
-            None,
-            codes::INTERNAL_ERROR,
-            &format!(
-                "the server {} did not take the message (HTTP {})",
-                caller.upstream().name,
-                response.status().as_u16()
-            ),
-        ),
-        Err(error) => reply::error(StatusCode::BAD_GATEWAY, None, codes::INTERNAL_ERROR, &error.to_string()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use axum::response::Response;
 use bytes::Bytes;
 use elicit::{ASKING_METHODS, Action, Era, Revision, STATE_REJECTED, codes, unsupported_version};
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, StatusCode};
 use serde_json::value::RawValue;
 use usher_store::AuditAction;
 
@@ -28,7 +28,7 @@ use crate::mcp::{
 pub(super) async fn post(mut caller: Caller, inbound: &HeaderMap, body: &Bytes, message: Message<'_>) -> Response {
     let (id, method, raw_params) = match message {
         Message::Request { id, method, params } => (id, method, params),
-        Message::Notification { .. } => return notification(&caller, body.clone()).await,
+        Message::Notification { .. } => return forward::pass_on(&caller, body.clone()).await,
         Message::Response { .. } => {
             let text = "a client of this protocol version sends no responses";
             return reply::error(StatusCode::BAD_REQUEST, None, codes::INVALID_REQUEST, text);
@@ -149,34 +149,4 @@ async fn retry(mut call: Call, round: Round, responses: Option<&RawValue>, accep
         }
     });
     response
-}
-
-/// A notification goes upstream as it is.
-async fn notification(caller: &Caller, body: Bytes) -> Response {
-    let injection = match caller.available().await {
-        Ok(injection) => injection,
-        Err(error) => {
-            tracing::error!(%error, "a notification was not passed on");
-            return reply::error(
-                StatusCode::SERVICE_UNAVAILABLE,
-                None,
-                codes::INTERNAL_ERROR,
-                "Usher cannot reach its store",
-            );
-        }
-    };
-    match forward::send(caller, &injection, Method::POST, body).await {
-        Ok(response) if response.status().is_success() => reply::accepted(),
-        Ok(response) => reply::error(
-            StatusCode::BAD_REQUEST,
-            None,
-            codes::INTERNAL_ERROR,
-            &format!(
-                "the server {} did not take the notification (HTTP {})",
-                caller.upstream().name,
-                response.status().as_u16()
-            ),
-        ),
-        Err(error) => reply::error(StatusCode::BAD_GATEWAY, None, codes::INTERNAL_ERROR, &error.to_string()),
-    }
 }

@@ -2,6 +2,7 @@
 
 mod again;
 mod appearance;
+mod elsewhere;
 mod forgery;
 mod keys;
 mod links;

@@ -60,6 +60,8 @@ struct Service {
     origin: String,
     /// What it printed until it was ready.
     welcome: String,
+    /// Ends with what it logged.
+    log: Option<std::thread::JoinHandle<String>>,
 }
 
 impl Service {
@@ -67,10 +69,19 @@ impl Service {
         let folder = Folder::new();
         let port = free_port();
         config(folder.path(), port, upstream, "");
+        Self::start_in(folder, port).await
+    }
+
+    /// The same in a folder that has a configuration with this port.
+    async fn start_in(folder: Folder, port: u16) -> Self {
         let mut child = usher(folder.path(), &["serve", "--show-token"]).spawn().unwrap();
         let (stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
         // Whoever writes to a full pipe stands still.
-        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        let log = std::thread::spawn(move || {
+            let mut log = String::new();
+            let _ = stderr.read_to_string(&mut log);
+            log
+        });
         let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || {
             let lines = BufReader::new(stdout).lines().map_while(Result::ok);
@@ -89,7 +100,7 @@ impl Service {
             panic!("no whole greeting: {welcome}");
         };
         let welcome = tokio::task::spawn_blocking(read).await.unwrap();
-        Self { child, folder, origin: format!("http://127.0.0.1:{port}"), welcome }
+        Self { child, folder, origin: format!("http://127.0.0.1:{port}"), welcome, log: Some(log) }
     }
 
     fn link(&self) -> String {
@@ -122,6 +133,14 @@ impl Service {
             }
         };
         within(DRAIN + DEADLINE, "the service does not end", ended).await
+    }
+}
+
+impl Service {
+    /// Ends the service, and gives what it logged.
+    async fn log(&mut self) -> String {
+        self.terminate().await;
+        self.log.take().unwrap().join().unwrap()
     }
 }
 
@@ -352,4 +371,89 @@ async fn the_log_of_a_start_tells_no_token() {
     for secret in [token, link.split("token=").nth(1).unwrap()] {
         assert!(secret.len() >= 32 && !log.contains(secret), "a token stands in the log");
     }
+}
+
+/// A first start tells what it made, and where; a later one has nothing of it to tell.
+#[tokio::test]
+async fn a_first_start_tells_what_it_made() {
+    let mut first = Service::start("http://127.0.0.1:9/mcp").await;
+    let log = first.log().await;
+    let folder = first.folder.path().to_owned();
+    let port = first.origin.rsplit(':').next().unwrap().parse().unwrap();
+    let store = format!("new store: {}", folder.join("usher.db").display());
+    let made = ["made a key file", "usher.keys", "made a file with the tokens", "usher.tokens", &store];
+    for told in made {
+        assert!(log.contains(told), "{told} is not in {log}");
+    }
+    let again = std::mem::replace(&mut first.folder, Folder::new());
+    let mut again = Service::start_in(again, port).await;
+    let log = again.log().await;
+    assert!(log.contains("service started"), "{log}");
+    for told in made {
+        assert!(!log.contains(told), "{told} is in {log}");
+    }
+}
+
+/// A second start of the same configuration says that there is nothing to do but to sign in.
+#[tokio::test]
+async fn a_second_start_says_that_the_service_runs_already() {
+    let service = Service::start("http://127.0.0.1:9/mcp").await;
+    let control = std::fs::read(service.folder.path().join("usher.control")).unwrap();
+    let output = run(service.folder.path(), &["serve"]).await;
+    let told = text_of_both(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    let expected = format!("Usher already runs here ({}); to sign in: usher login", service.origin);
+    assert!(told.contains(&expected), "{told}");
+    assert_eq!(std::fs::read(service.folder.path().join("usher.control")).unwrap(), control);
+    let login = run(service.folder.path(), &["login", "--no-browser"]).await;
+    assert_eq!(login.status.code(), Some(0), "{}", text_of_both(&login));
+}
+
+/// A store that cannot be used is one line with cause, place and remedy, and leaves nothing behind.
+#[tokio::test]
+async fn a_store_that_cannot_be_used_is_told_in_one_line() {
+    let folder = Folder::new();
+    config(folder.path(), free_port(), "http://127.0.0.1:9/mcp", "");
+    let database = folder.path().join("usher.db");
+    std::fs::write(&database, "no database, but a text of some length").unwrap();
+    let output = run(folder.path(), &["serve"]).await;
+    let told = text_of_both(&output);
+    assert_eq!(told.lines().count(), 1, "{told}");
+    assert!(told.starts_with(&format!("usher: {} is not a SQLite database; ", database.display())), "{told}");
+    assert!(!folder.path().join("usher.keys").exists());
+
+    let port = free_port();
+    let store = format!("[store]\nurl = \"postgres://ada:secret-password@127.0.0.1:{port}/none\"");
+    config(folder.path(), free_port(), "http://127.0.0.1:9/mcp", &store);
+    assert_eq!(run(folder.path(), &["keys", "init"]).await.status.code(), Some(0));
+    let output = run(folder.path(), &["serve"]).await;
+    let told = text_of_both(&output);
+    assert_eq!(told.lines().count(), 1, "{told}");
+    let expected = format!("usher: cannot connect to PostgreSQL at 127.0.0.1:{port}: connection refused; ");
+    assert!(told.starts_with(&expected) && !told.contains("secret-password") && !told.contains("ada"), "{told}");
+}
+
+/// An operator reads in the log where the trouble with a server is: its address and the cause, or the status.
+#[tokio::test]
+async fn trouble_with_a_server_stands_in_the_log() {
+    let port = free_port();
+    let mut service = Service::start(&format!("http://127.0.0.1:{port}/mcp")).await;
+    service.client().call("tools/list", "{}").await;
+    let log = service.log().await;
+    assert!(log.contains(&format!("127.0.0.1:{port}: connection refused")), "{log}");
+
+    let page = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = page.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let (mut stream, _) = page.accept().unwrap();
+        let _ = stream.read(&mut [0; 4096]);
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 2\r\nconnection: close\r\n\r\nhi";
+        let _ = stream.write_all(head.as_bytes());
+        let _ = stream.read(&mut [0; 4096]);
+    });
+    let mut service = Service::start(&format!("http://{address}/mcp")).await;
+    service.client().call("tools/list", "{}").await;
+    let log = service.log().await;
+    let line = log.lines().find(|line| line.contains("no MCP")).unwrap_or_else(|| panic!("{log}"));
+    assert!(line.contains("WARN") && line.contains(&format!("{address}/mcp")) && line.contains("status=200"), "{line}");
 }

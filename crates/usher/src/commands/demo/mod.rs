@@ -49,7 +49,7 @@ pub struct Args {
 /// Runs the command.
 pub async fn run(args: Args) -> ExitCode {
     // Steps are printed; the log is for what should not be.
-    telemetry::install(Some(environment("USHER_LOG").as_deref().unwrap_or("warn")), colours());
+    telemetry::install(Some(environment("USHER_LOG").as_deref().unwrap_or("warn,sqlx=off")), colours());
     let at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     if !args.auto && !at_terminal {
         eprintln!(

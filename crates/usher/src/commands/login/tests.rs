@@ -101,6 +101,13 @@ async fn a_service_that_is_not_running_is_told_apart() {
     std::fs::write(folder.path("usher.toml"), "").unwrap();
     let error = login(&args(&folder, true), &no_screen).await.unwrap_err();
     assert!(error.to_string().contains("usher.toml:1:1: upstream: is missing"), "{error}");
+
+    std::fs::remove_file(folder.path("usher.toml")).unwrap();
+    let error = login(&args(&folder, true), &no_screen).await.unwrap_err().to_string();
+    assert!(error.contains("run it in the folder of the running service's usher.toml, or name it with"), "{error}");
+    std::fs::create_dir(folder.path("usher.toml")).unwrap();
+    let error = login(&args(&folder, true), &no_screen).await.unwrap_err().to_string();
+    assert!(error.contains("usher.toml: is a folder\n  fix: name the file"), "{error}");
 }
 
 /// The store's secret is the service's: the command does without.

@@ -9,8 +9,19 @@ fn a_provider_that_is_not_right_is_told_where() {
         let found = provider(&format!("kind = \"{kind}\"\nclient_id = \"x\""));
         assert_eq!(found, format!("3:8 provider[0].kind: kind {kind} is not available in this version"));
     }
-    assert_eq!(provider(""), "1:1 provider[0].kind: is missing");
-    assert_eq!(provider("kind = \"api\""), "3:8 provider[0].kind: there is no kind \"api\"");
+    // What follows from the one kind there is, is told at once; what another kind would have is left alone.
+    assert_eq!(provider(""), "1:1 provider[0].field: is missing\n1:1 provider[0].kind: is missing");
+    assert_eq!(
+        provider("kind = \"api\"\nfield = [{ name = \"K\" }]\ntoken = 1"),
+        "3:8 provider[0].kind: there is no kind \"api\"\n\
+         4:19 provider[0].field[0].name: \"K\" is no field name\n5:1 provider[0].token: unknown key"
+    );
+    assert_eq!(
+        provider("kind = \"oauth\"\nissuer = 1\nfield = [{ name = \"K\" }]\ncheck = 1"),
+        "3:8 provider[0].kind: kind oauth is not available in this version\n\
+         5:19 provider[0].field[0].name: \"K\" is no field name\n\
+         6:9 provider[0].check: expected a table, found an integer"
+    );
     for (lines, expected) in [
         ("", "1:1 provider[0].field: is missing"),
         ("field = []", "4:9 provider[0].field: the page would ask for nothing"),

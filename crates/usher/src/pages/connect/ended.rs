@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::response::Response;
 use http::StatusCode;
-use usher_store::{CredentialStatus, Destination, Interaction, InteractionId, InteractionState, StoreError};
+use usher_store::{AskReason, CredentialStatus, Destination, Interaction, InteractionId, InteractionState, StoreError};
 
 use crate::{
     broker::{Stored, VisitError},
@@ -31,26 +31,38 @@ pub(crate) async fn instead(visitor: &Visitor, person: &SignedIn, id: &Interacti
                 Ok(kept) => kept,
                 Err(error) => return visitor.trouble(&error),
             };
-            (StatusCode::OK, ended(page, &interaction, &names, kept.as_deref(), csrf, visitor.app.clock.now()))
+            (StatusCode::OK, ended(page, &interaction, &names, kept.as_ref(), csrf, visitor.app.clock.now()))
         }
         VisitError::Changed(interaction) => (StatusCode::GONE, changed(page, &Names::of(visitor, &interaction))),
     };
     visitor.show(status, &message)
 }
 
-/// Where a connection that this question made may be sent now. `None` where there is none any more: it was disconnected,
-/// was refused, or cannot be read.
-async fn kept(visitor: &Visitor, interaction: &Interaction) -> Result<Option<Vec<Destination>>, StoreError> {
-    if !matches!(interaction.state, InteractionState::Completed { .. }) {
-        return Ok(None);
-    }
+/// What is left of the connection that a question made.
+struct Kept {
+    /// Where it may be sent now.
+    destinations: Vec<Destination>,
+    /// Whether nobody knows yet that it works: no check of the provider's said so, and nothing has used it since.
+    untried: bool,
+}
+
+/// `None` where nothing is left: it was disconnected, was refused, or cannot be read.
+async fn kept(visitor: &Visitor, interaction: &Interaction) -> Result<Option<Kept>, StoreError> {
+    let InteractionState::Completed { at } = interaction.state else { return Ok(None) };
     let principal = &interaction.principal;
     let Stored::Kept(credential) = visitor.app.broker.stored(&principal.user, &interaction.provider).await? else {
         return Ok(None);
     };
     let holds = credential.status == CredentialStatus::Working
         && credential.allows(&principal.client, &interaction.destination);
-    Ok(holds.then(|| credential.destinations().into_iter().cloned().collect()))
+    let checked = visitor.app.config.provider(&interaction.provider).is_some_and(|provider| provider.check().is_some());
+    // What was allowed to one more app or server may have been in use for long.
+    let typed = matches!(interaction.reason, AskReason::Missing | AskReason::Rejected);
+    let used = credential.last_used_at.is_some_and(|used| used >= at || !typed);
+    Ok(holds.then(|| Kept {
+        destinations: credential.destinations().into_iter().cloned().collect(),
+        untried: !checked && !used,
+    }))
 }
 
 /// What the pages call the parts of an interaction: the operator's titles, or the names where there are none any more.
@@ -59,25 +71,34 @@ pub(crate) struct Names {
     pub(crate) provider: String,
     /// The server.
     pub(crate) server: String,
-    /// The verified client.
+    /// The verified client, within a sentence.
     pub(crate) client: String,
+    /// The same at the beginning of one.
+    pub(crate) client_first: String,
 }
 
 impl Names {
     /// Of `interaction`, in the language of `visitor`.
     pub(crate) fn of(visitor: &Visitor, interaction: &Interaction) -> Self {
+        let client = interaction.principal.client.as_str();
         let (config, language) = (&visitor.app.config, visitor.words.language().code());
         let provider = config.provider(&interaction.provider).map(|provider| provider.title.get(language));
         let server = config.upstream(&interaction.destination.upstream).map(|upstream| upstream.title.get(language));
         Self {
             provider: provider.unwrap_or(&interaction.provider).to_owned(),
             server: server.unwrap_or(&interaction.destination.upstream).to_owned(),
-            client: interaction.principal.client.as_str().to_owned(),
+            client: visitor.words.app(client).to_owned(),
+            client_first: visitor.words.app_first(client).to_owned(),
         }
     }
 
-    fn values(&self) -> [(&str, &str); 3] {
-        [("provider", &self.provider), ("server", &self.server), ("client", &self.client)]
+    fn values(&self) -> [(&str, &str); 4] {
+        [
+            ("provider", &self.provider),
+            ("server", &self.server),
+            ("client", &self.client),
+            ("Client", &self.client_first),
+        ]
     }
 }
 
@@ -101,14 +122,14 @@ fn ended(
     page: Page,
     interaction: &Interaction,
     names: &Names,
-    kept: Option<&[Destination]>,
+    kept: Option<&Kept>,
     csrf: String,
     now: jiff::Timestamp,
 ) -> Message {
     let words = page.words();
-    let titled = |message: Message, heading: &str| message.titled(format!("{heading}: {}", names.provider));
+    let titled = |message: Message, heading: &str| message.titled(words.titled(heading, &names.provider));
     match (interaction.state, kept) {
-        (InteractionState::Completed { at }, Some(destinations)) => {
+        (InteractionState::Completed { at }, Some(Kept { destinations, untried })) => {
             let heading = words.text("done.heading");
             let targets: BTreeSet<_> = destinations.iter().map(|destination| destination.target.as_str()).collect();
             let sent_to = if targets.len() == 1 {
@@ -116,7 +137,9 @@ fn ended(
             } else {
                 Fact::rich(words.text("done.sent_to"), Html::list(targets.into_iter().map(Html::text)))
             };
-            titled(Message::new(page, Tone::Good, heading), heading)
+            let message = titled(Message::new(page, Tone::Good, heading), heading);
+            let message = if *untried { message.telling("done.untried") } else { message };
+            message
                 .saying("done.body", &names.values())
                 .fact(Fact::new(words.text("done.provider"), &names.provider))
                 .fact(sent_to)
@@ -164,16 +187,17 @@ fn failed(page: Page, interaction: &Interaction, names: &Names, csrf: String, wo
     };
     let heading = words.text("failed.heading");
     Message::new(page, Tone::Warning, heading)
-        .titled(format!("{heading}: {}", names.provider))
+        .titled(words.titled(heading, &names.provider))
         .saying("failed.body", &names.values())
         .telling("failed.next")
         .action(again)
 }
 
 fn changed(page: Page, names: &Names) -> Message {
-    let heading = page.words().text("changed.heading");
+    let words = page.words();
+    let heading = words.text("changed.heading");
     Message::new(page, Tone::Plain, heading)
-        .titled(format!("{heading}: {}", names.provider))
+        .titled(words.titled(heading, &names.provider))
         .saying("changed.body", &names.values())
         .telling("changed.next")
         .go("/", "common.home")
@@ -188,13 +212,18 @@ pub(crate) mod tests {
     use crate::pages::{gallery, language::Language};
 
     fn names() -> Names {
-        Names { provider: "Weather".into(), server: "Weather server".into(), client: "claude-desktop".into() }
+        Names {
+            provider: "Weather".into(),
+            server: "Weather server".into(),
+            client: "claude-desktop".into(),
+            client_first: "claude-desktop".into(),
+        }
     }
 
     fn of(language: Language, state: InteractionState) -> String {
         let page = gallery::page(language, "/connect/AAA");
         let interaction = gallery::interaction(state);
-        let kept = [interaction.destination.clone()];
+        let kept = Kept { destinations: vec![interaction.destination.clone()], untried: false };
         ended(page, &interaction, &names(), Some(&kept), "form-token".into(), gallery::now()).render().unwrap()
     }
 
@@ -264,8 +293,9 @@ pub(crate) mod tests {
         let interaction = gallery::interaction(InteractionState::Completed { at: gallery::now() });
         let other = Destination { upstream: "other".into(), target: "https://other.example".into() };
         let page = gallery::page(Language::English, "/connect/AAA");
-        let kept = [interaction.destination.clone(), other];
+        let kept = Kept { destinations: vec![interaction.destination.clone(), other], untried: true };
         let html = ended(page, &interaction, &names(), Some(&kept), "t".into(), gallery::now()).render().unwrap();
+        assert!(html.contains("Stored. Whether it works shows at the first use."), "{html}");
         assert!(html.contains("<li>https://other.example</li><li>https://weather-mcp.example</li>"));
     }
 }

@@ -6,6 +6,7 @@ use usher_store::Approval;
 
 use crate::{
     broker::{Purpose, Visit},
+    claim,
     pages::{
         page::Fact,
         words::{Html, Said, Words},
@@ -13,7 +14,8 @@ use crate::{
 };
 
 /// The facts of an open question, in the order in which they are asked for: who, where, who else, what becomes of it.
-pub(super) fn facts(words: Words, visit: &Visit) -> Vec<Fact> {
+/// Of a question that the person began themselves, nobody asks.
+pub(super) fn facts(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
     let interaction = &visit.interaction;
     let target = interaction.destination.target.as_str();
     let checked_at = visit.provider.check().map(|check| check.get.origin().ascii_serialization());
@@ -26,14 +28,20 @@ pub(super) fn facts(words: Words, visit: &Visit) -> Vec<Fact> {
         .collect();
     let server = Said::of(&visit.upstream.title, words.language());
     let name = visit.upstream.name.as_str();
-    let mut facts = vec![
-        Fact::noted(
-            words.text("connect.asked_by"),
-            interaction.principal.client.as_str(),
-            words.text("connect.asked_by_note"),
-        ),
-        Fact::said(words.text("connect.server"), server, (server.text() != name).then_some(name)),
-    ];
+    let client = interaction.principal.client.as_str();
+    let mut facts = Vec::new();
+    if begun {
+        facts.push(Fact::new(words.text("portal.apps"), client));
+    } else {
+        facts.push(Fact::noted(words.text("connect.asked_by"), client, words.text("connect.asked_by_note")));
+        // Directly below what is verified, and in a frame of its own (R-SEC-02).
+        let claim = interaction.client_claim.as_deref().and_then(claim::clean);
+        facts.extend(claim.map(|claim| {
+            let value = words.rich("connect.claim_value", &[("claim", claim.as_str())]);
+            Fact::claimed(words.text("connect.claim"), value)
+        }));
+    }
+    facts.push(Fact::said(words.text("connect.server"), server, (server.text() != name).then_some(name)));
     facts.extend(refused_by(words, visit));
     // Said only where it is true of everything that is ever done with it.
     facts.push(if places.len() == 1 {

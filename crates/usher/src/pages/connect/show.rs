@@ -6,10 +6,10 @@ use usher_store::InteractionId;
 
 use super::{
     ended::instead,
-    view::{Attempt, ConnectPage},
+    view::{Attempt, BEGUN, ConnectPage, address},
 };
 use crate::{
-    broker::Visit,
+    broker::{Purpose, Visit},
     identity::browser::{Form, Place, SignedIn},
     pages::visitor::Visitor,
 };
@@ -37,7 +37,12 @@ pub(crate) fn page(
     status: StatusCode,
     attempt: &Attempt,
 ) -> Response {
-    let csrf = person.csrf(Form::Connect(&visit.interaction.id));
-    let page = ConnectPage::new(visitor.page(Some(person)), csrf, visit, attempt, visitor.app.clock.now());
+    let id = &visit.interaction.id;
+    let csrf = person.csrf(Form::Connect(id));
+    // Only our own redirect to this session carries the right mark; and what it says holds of a refused credential alone.
+    let begun = visitor.query(BEGUN).filter(|mark| person.csrf_holds(Form::Begun(id), mark));
+    let begun = begun.filter(|_| visit.purpose == Purpose::Replace);
+    let frame = visitor.page_at(&address(id, begun), Some(person));
+    let page = ConnectPage::new(frame, csrf, visit, attempt, begun, visitor.app.clock.now());
     visitor.show(status, &page)
 }

@@ -5,17 +5,20 @@ use std::collections::BTreeMap;
 use askama::Template;
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
+use usher_store::InteractionId;
 
 use super::facts::facts;
 use crate::{
     broker::{Fault, Purpose, Visit},
-    claim,
     credentials::check::CheckError,
     pages::{
         page::{Fact, Page},
         words::{Html, Said, Words},
     },
 };
+
+/// The parameter that carries the mark of a question that the person began on the portal.
+pub(crate) const BEGUN: &str = "begun";
 
 /// What a person tried before, and why it did not do.
 #[derive(Default)]
@@ -38,7 +41,6 @@ pub(crate) struct ConnectPage {
     heading: String,
     lead: Html,
     about: Option<Html>,
-    claim: Option<String>,
     facts: Vec<Fact>,
     action: String,
     csrf: String,
@@ -46,6 +48,8 @@ pub(crate) struct ConnectPage {
     reuse: Option<&'static str>,
     failure: Option<String>,
     fields: Vec<FieldView>,
+    /// The advice to decline what one did not ask for.
+    hint: Option<&'static str>,
     closes: Html,
 }
 
@@ -73,8 +77,16 @@ impl FieldView {
 }
 
 impl ConnectPage {
-    /// The page of `visit`, after `attempt`.
-    pub(crate) fn new(page: Page, csrf: String, visit: &Visit, attempt: &Attempt, now: Timestamp) -> Self {
+    /// The page of `visit`, after `attempt`. `begun` is the mark of a question that the person began on the portal, which
+    /// goes on to the next page.
+    pub(crate) fn new(
+        page: Page,
+        csrf: String,
+        visit: &Visit,
+        attempt: &Attempt,
+        begun: Option<&str>,
+        now: Timestamp,
+    ) -> Self {
         let words = page.words();
         let interaction = &visit.interaction;
         let reuse = match visit.purpose {
@@ -84,22 +96,38 @@ impl ConnectPage {
         };
         Self {
             heading: heading(words, visit),
-            lead: lead(words, visit),
+            lead: if begun.is_some() { lead_begun(words, visit) } else { lead(words, visit) },
             about: visit.provider.about.as_ref().map(|about| Html::said(Said::of(about, words.language()))),
-            claim: interaction.client_claim.as_deref().and_then(claim::clean),
-            facts: facts(words, visit),
-            action: format!("/connect/{}", interaction.id),
+            facts: facts(words, visit, begun.is_some()),
+            action: address(&interaction.id, begun),
             csrf,
             reuse: reuse.map(|key| words.text(key)),
             failure: failure(words, visit, attempt),
             fields: fields(words, visit, attempt),
+            hint: begun.is_none().then(|| words.text("connect.hint")),
             closes: words.with_time("connect.closes", interaction.expires_at, now),
             page,
         }
     }
 
+    /// That something is wrong is said first.
+    fn title(&self) -> String {
+        if !self.has_errors() {
+            return self.heading.clone();
+        }
+        self.page.words().say("common.error_title", &[("heading", &self.heading)])
+    }
+
     fn has_errors(&self) -> bool {
         self.failure.is_some() || self.fields.iter().any(|field| field.fault.is_some())
+    }
+}
+
+/// The path of a question's page, with the mark of one that the person began.
+pub(super) fn address(id: &InteractionId, begun: Option<&str>) -> String {
+    match begun {
+        Some(mark) => format!("/connect/{id}?{BEGUN}={mark}"),
+        None => format!("/connect/{id}"),
     }
 }
 
@@ -117,10 +145,15 @@ fn heading(words: Words, visit: &Visit) -> String {
     let language = words.language().code();
     let values = [
         ("provider", visit.provider.title.get(language)),
-        ("client", visit.interaction.principal.client.as_str()),
+        ("client", words.app(visit.interaction.principal.client.as_str())),
         ("server", visit.upstream.title.get(language)),
     ];
     words.say(key, &values)
+}
+
+/// Nobody wants anything but the person.
+fn lead_begun(words: Words, visit: &Visit) -> Html {
+    words.rich("connect.lead_begun", &[("provider", Said::of(&visit.provider.title, words.language()))])
 }
 
 /// Who wants what, in one or two sentences.
@@ -149,8 +182,10 @@ fn lead(words: Words, visit: &Visit) -> Html {
         (Purpose::AllowBoth, _) => "connect.lead_both",
         (Purpose::Continue, _) => "connect.lead_continue",
     };
+    let client = visit.interaction.principal.client.as_str();
     let values = [
-        ("client", visit.interaction.principal.client.as_str().into()),
+        ("client", words.app(client).into()),
+        ("Client", words.app_first(client).into()),
         ("server", Said::of(&visit.upstream.title, language)),
         ("provider", provider),
         ("what", what.as_deref().unwrap_or_default().into()),

@@ -35,6 +35,7 @@ struct Waiting {
     asked: Html,
     closes: Html,
     href: String,
+    label: String,
 }
 
 struct Connection {
@@ -111,10 +112,12 @@ impl Portal {
 impl Waiting {
     fn new(words: Words, config: &Config, interaction: &Interaction, now: Timestamp) -> Self {
         let server = server_title(words, config, &interaction.destination.upstream);
-        let client = interaction.principal.client.as_str();
+        let client = words.app_first(interaction.principal.client.as_str());
+        let provider = provider_title(words, config, &interaction.provider);
         Self {
-            provider: provider_title(words, config, &interaction.provider),
-            who: words.rich("portal.waiting_row", &[("client", client), ("server", server.as_str())]),
+            label: words.say("portal.answer_named", &[("provider", &provider)]),
+            provider,
+            who: words.rich("portal.waiting_row", &[("Client", client), ("server", server.as_str())]),
             asked: words.time(interaction.created_at, now),
             closes: words.with_time("portal.closes", interaction.expires_at, now),
             href: format!("/connect/{}", interaction.id),
@@ -134,6 +137,11 @@ impl Connection {
         let known = config.provider(name).is_some();
         let working = known && credential.status == CredentialStatus::Working;
         let used = match credential.last_used_at {
+            // The refusal is the last change: nothing else is done with it until it is replaced.
+            _ if credential.status == CredentialStatus::Rejected => Fact::rich(
+                words.text("portal.last_used"),
+                words.with_time("portal.refused_at", credential.updated_at, now),
+            ),
             Some(at) => Fact::rich(words.text("portal.last_used"), words.time(at, now)),
             None => Fact::new(words.text("portal.last_used"), words.text("portal.never")),
         };
@@ -146,6 +154,7 @@ impl Connection {
         let (state, note) = match (known, credential.status) {
             (false, _) => ("portal.unused", Some(words.rich::<&str>("portal.unused_note", &[]))),
             (true, CredentialStatus::Rejected) => ("portal.rejected", Some(refused_by(words, config, credential))),
+            (true, CredentialStatus::Working) if untried(config, credential) => ("portal.stored", None),
             (true, CredentialStatus::Working) => ("portal.working", None),
         };
         let title = provider_title(words, config, name);
@@ -179,6 +188,12 @@ impl Connection {
                 .map_or_else(|| Html::text(name), |provider| Html::said(Said::of(&provider.title, words.language()))),
         }
     }
+}
+
+/// Whether nobody knows that it works as it is now: no check of the provider's said so, and nothing has used it since.
+fn untried(config: &Config, credential: &Credential) -> bool {
+    let checked = config.provider(&credential.provider).is_some_and(|provider| provider.check().is_some());
+    !checked && credential.last_used_at.is_none_or(|used| used < credential.updated_at)
 }
 
 /// Who refused it, as far as is known: the store keeps that it was refused, not by whom.
@@ -259,6 +274,19 @@ pub(crate) mod tests {
         let form = html.split("<form method=\"post\" action=\"/connections/weather/reconnect\">").nth(1).unwrap();
         assert!(form.contains("value=\"token-of-weather\"") && form.contains(">Reconnect</button>"));
         assert!(html.contains("<strong><bdi>Weather server</bdi></strong> did not accept it."));
+        assert!(html.contains("<dt>Last used</dt><dd>refused <time"), "{html}");
+        assert!(!html.contains("Connected"), "a refused key is not connected");
+    }
+
+    /// "Working" is said only of what a check, or a use, has shown to work.
+    #[test]
+    fn what_nobody_tried_is_stored_and_no_more() {
+        let mut credential = gallery::credential("weather", CredentialStatus::Working);
+        for used in [None, Some(credential.updated_at - jiff::Span::new().seconds(1))] {
+            credential.last_used_at = used;
+            let html = portal(Language::English, &[], &[credential.clone()], None);
+            assert!(html.contains("<span class=\"state\">Stored</span>"), "{html}");
+        }
     }
 
     /// The store does not keep which server refused it, so none is blamed.

@@ -9,7 +9,10 @@ use bytes::Bytes;
 use crate::{
     broker::VisitError,
     identity::browser::{Form, Place},
-    pages::visitor::{Visitor, go},
+    pages::{
+        connect::view::BEGUN,
+        visitor::{Visitor, go},
+    },
 };
 
 /// Begins the question. Where there is nothing to connect again, the portal says what there is.
@@ -23,7 +26,8 @@ pub(crate) async fn reconnect(
         Err(response) => return response,
     };
     match visitor.app.broker.reconnect(&person.user, &provider).await {
-        Ok(id) => go(&format!("/connect/{id}"), []),
+        // The page of a question that an app asked accuses that app; this one says that it was the person.
+        Ok(id) => go(&format!("/connect/{id}?{BEGUN}={}", person.csrf(Form::Begun(&id))), []),
         Err(VisitError::Busy) => visitor.unavailable(),
         Err(VisitError::Store(error)) => visitor.trouble(&error),
         Err(_) => go("/", []),

@@ -3,9 +3,13 @@
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, Method, StatusCode, header::CONTENT_TYPE};
 
-use crate::{config::Upstream, egress::Egress};
+use crate::{
+    config::Upstream,
+    egress::Egress,
+    mcp::headers::{SESSION_ID, is_type},
+};
 
 /// The largest JSON answer that is taken into memory, in bytes. Answers that need no look pass without this limit.
 pub(in crate::relay) const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
@@ -53,15 +57,60 @@ pub(in crate::relay) async fn send(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<reqwest::Response, UpstreamError> {
+    // Outside of a session, 404 is no message of the protocol.
+    let expected = if headers.contains_key(SESSION_ID) { &EXPECTED[..] } else { &EXPECTED[1..] };
+    let is_post = method == Method::POST;
     let request = egress.operator().request(method, upstream.url.clone()).headers(headers).body(body);
     match tokio::time::timeout(upstream.timeout, request.send()).await {
-        Err(_) => Err(UpstreamError::Slow { name: upstream.name.clone(), after: upstream.timeout }),
+        Err(_) => {
+            let seconds = upstream.timeout.as_secs();
+            tracing::warn!(upstream = upstream.name, "{}: no answer within {seconds} s", place(upstream));
+            Err(UpstreamError::Slow { name: upstream.name.clone(), after: upstream.timeout })
+        }
         Ok(Err(error)) => {
-            // The error of the HTTP client names the URL, which is the operator's; it is for the log alone.
-            tracing::warn!(upstream = upstream.name, error = %error.without_url(), "upstream cannot be reached");
+            // Where it is belongs to the operator; that is for the log alone.
+            tracing::warn!(upstream = upstream.name, "{}: {}", place(upstream), innermost(&error));
             Err(UpstreamError::Unreachable(upstream.name.clone()))
         }
-        Ok(Ok(response)) => Ok(response),
+        Ok(Ok(response)) => {
+            let (status, kind) = (response.status(), response.headers().get(CONTENT_TYPE));
+            let is_mcp = is_type(kind, "application/json") || is_type(kind, "text/event-stream");
+            if is_post && (status.is_server_error() || !is_mcp && !expected.contains(&status.as_u16())) {
+                tracing::warn!(
+                    upstream = upstream.name,
+                    status = status.as_u16(),
+                    "{}{}: an answer that is no MCP; see that upstream.url is right",
+                    place(upstream),
+                    upstream.url.path()
+                );
+            }
+            Ok(response)
+        }
+    }
+}
+
+/// What has no MCP message and is in order all the same: the end of a session, what is taken without an answer, and a refusal.
+const EXPECTED: [u16; 5] = [404, 202, 204, 401, 403];
+
+/// The host and port of an upstream.
+fn place(upstream: &Upstream) -> String {
+    let host = upstream.url.host_str().unwrap_or_default();
+    match upstream.url.port_or_known_default() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    }
+}
+
+/// What is at the bottom of an error: what the operating system said, most often.
+fn innermost(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    match cause.downcast_ref::<std::io::Error>() {
+        Some(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => "connection refused".to_owned(),
+        _ if cause.is::<reqwest::Error>() => "the HTTP request failed".to_owned(),
+        _ => cause.to_string(),
     }
 }
 
@@ -80,7 +129,15 @@ pub(in crate::relay) async fn read_until(
         let mut body = BytesMut::new();
         loop {
             match response.chunk().await {
-                Err(_) => return Err(UpstreamError::Unreachable(upstream.name.clone())),
+                Err(error) => {
+                    tracing::warn!(
+                        upstream = upstream.name,
+                        "{}: the answer broke off: {}",
+                        place(upstream),
+                        innermost(&error)
+                    );
+                    return Err(UpstreamError::Unreachable(upstream.name.clone()));
+                }
                 Ok(None) => return Ok(body.freeze()),
                 Ok(Some(chunk)) if body.len() + chunk.len() > ANSWER_LIMIT => {
                     return Err(UpstreamError::TooLarge(upstream.name.clone()));

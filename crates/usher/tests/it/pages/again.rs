@@ -19,7 +19,18 @@ async fn what_was_refused_is_connected_again_from_the_portal() {
     let form = portal.form_by_action("/connections/weather/reconnect");
     let page = person.submit(&portal, &form, None, &[]).await;
     is_heading(&page, "Connect Weather again");
-    is_heading(&person.agree(&page, &[("api_key", KEY)]).await, "Connected");
+    assert!(page.text().contains("You are entering a new key for Weather."), "{}", page.text());
+    assert!(!page.text().contains("did not just ask"), "{}", page.text());
+    // Only the redirect after the press says who began it: a mark that somebody wrote says nothing.
+    let (address, mark) = page.url.split_once("?begun=").unwrap();
+    for other in [address.to_owned(), format!("{address}?begun=1"), format!("{address}?begun={}A", &mark[1..])] {
+        assert!(person.get(&other).await.text().contains("did not just ask"), "{other}");
+    }
+    let wrong = person.agree(&page, &[("api_key", "")]).await;
+    assert!(wrong.text().contains("You are entering a new key for Weather."), "{}", wrong.text());
+    let done = person.agree(&wrong, &[("api_key", KEY)]).await;
+    is_heading(&done, "Connected");
+    assert!(done.text().contains("Whether it works shows at the first use."), "{}", done.text());
     assert!(answered(&stage.modern().call(CALLS[0].0, CALLS[0].1).await));
     let portal = person.get("/").await;
     assert!(!portal.html.contains("/reconnect"), "what works needs no other key: {}", portal.text());

@@ -16,10 +16,12 @@ async fn the_question_names_who_asks_and_where_the_key_goes() {
     let stage = Stage::new().await;
     let page = stage.person().await.get(&link(&stage).await).await;
     let text = page.text();
-    for said in ["default", "Weather", stage.upstream.origin(), "API key", "encrypted, for you only", "never see it"] {
+    for said in
+        ["default", "Weather", stage.upstream.origin(), "API key", "encrypted, for you only", "does not show it"]
+    {
         assert!(text.contains(said), "{said}: {text}");
     }
-    assert!(text.contains("not verified") && page.html.contains("<bdi>testkit</bdi>"), "{text}");
+    assert!(text.contains("Not verified") && page.html.contains("<bdi>testkit</bdi>"), "{text}");
     let form = page.main_form();
     let names: Vec<&str> = form.buttons.iter().map(|button| button.text.as_str()).collect();
     assert_eq!(names, ["Connect", "Decline"], "Decline is always in reach");

@@ -14,7 +14,7 @@ async fn the_portal_lists_what_waits() {
     is_heading(&stranger(&stage).get("/").await, "Sign in");
     let person = stage.person().await;
     let portal = person.get("/").await;
-    assert!(portal.text().contains("default wants to use Weather"), "{}", portal.text());
+    assert!(portal.text().contains("The app with the token “default” wants to use Weather"), "{}", portal.text());
     assert!(portal.links().iter().any(|(href, text)| url.ends_with(href.as_str()) && text.contains("Answer")));
     super::foreign_link(&stage).await;
     assert_eq!(person.get("/").await.html.matches("href=\"/connect/").count(), 1, "another person's is not in it");
@@ -26,7 +26,14 @@ async fn a_connection_is_shown_and_can_be_ended() {
     let stage = Stage::new().await;
     let person = stage.connected().await;
     assert!(answered(&stage.modern().call(CALLS[0].0, CALLS[0].1).await));
-    let portal = person.get("/").await;
+    // The use is written down beside the call, which does not wait for it.
+    let mut portal = person.get("/").await;
+    for _ in 0..1_000 {
+        if portal.text().contains("Working") {
+            break;
+        }
+        portal = person.get("/").await;
+    }
     for said in ["Weather", "Working", stage.upstream.origin(), "default"] {
         assert!(portal.text().contains(said), "{said}: {}", portal.text());
     }
@@ -69,7 +76,9 @@ async fn signing_out_ends_the_session_itself() {
         person.cookies().iter().map(|one| format!("{}={}", one.name, one.value)).collect::<Vec<_>>().join("; ");
     let portal = person.get("/").await;
     let form = portal.form_by_action("/logout");
-    is_heading(&person.submit(&portal, &form, None, &[]).await, "Sign in");
+    let out = person.submit(&portal, &form, None, &[]).await;
+    is_heading(&out, "Sign in");
+    assert!(out.text().contains("You are signed out."), "{}", out.text());
     assert!(person.cookies().is_empty());
     let stolen = stranger(&stage).visit(Method::GET, "/").header("cookie", &cookie).send().await;
     is_heading(&stolen, "Sign in");

@@ -18,6 +18,9 @@ async fn a_sign_in_link_works_once_and_looking_does_not_use_it_up() {
     assert!(preview.cookies().is_empty(), "a preview of the link is nobody");
     let person = stranger(&stage);
     is_heading(&person.sign_in(&url).await, "Your connections");
+    let again = person.get(&sign_in_link(&stage).await).await;
+    is_heading(&again, "Is this you?");
+    assert!(again.text().contains("You are signed in already"), "{}", again.text());
     let thief = stranger(&stage);
     let page = thief.sign_in(&url).await;
     assert_eq!(page.status, 410, "{}", page.describe());

@@ -1,0 +1,147 @@
+//! Where the keys of a file belong, for whoever wrote one into another section.
+
+use super::suggest;
+
+/// A section: its path without indices, how its head is written, and its keys.
+struct Section {
+    path: &'static str,
+    head: &'static str,
+    keys: &'static [&'static str],
+}
+
+const SECTIONS: &[Section] = &[
+    Section {
+        path: "",
+        head: "at the top of the file, before the first [table]",
+        keys: &["public_url", "listen", "store", "keys", "identity", "provider", "upstream"],
+    },
+    Section { path: "listen", head: "in [listen]", keys: &["address"] },
+    Section { path: "store", head: "in [store]", keys: &["url", "url_file", "url_env"] },
+    Section { path: "keys", head: "in [keys]", keys: &["file"] },
+    Section { path: "identity", head: "in [identity]", keys: &["mode", "tokens_file", "control_file"] },
+    Section { path: "provider", head: "in [[provider]]", keys: &["name", "kind", "title", "about", "field", "check"] },
+    Section {
+        path: "provider.field",
+        head: "in [[provider.field]]",
+        keys: &["name", "label", "description", "help_url", "secret", "required"],
+    },
+    Section { path: "provider.check", head: "in [provider.check]", keys: &["get", "header"] },
+    Section {
+        path: "upstream",
+        head: "in [[upstream]]",
+        keys: &["name", "title", "url", "hold", "timeout", "fallback", "reject", "needs"],
+    },
+    Section { path: "upstream.needs", head: "in [[upstream.needs]]", keys: &["provider", "on", "header"] },
+];
+
+/// The fix for a key that the section at `path` does not know; `known` are those that it knows.
+pub(super) fn fix(path: &str, key: &str, known: &[&str]) -> String {
+    let here = section(path);
+    let is_inside = |section: &Section| match section.path.strip_prefix(here.as_str()) {
+        Some(rest) => !here.is_empty() && rest.starts_with('.'),
+        None => false,
+    };
+    let others = || SECTIONS.iter().filter(|section| section.path != here);
+    // A table within this one that has the key is what was meant, most likely; its head was forgotten.
+    for meant in [key, key.strip_suffix('s').unwrap_or(key)] {
+        let found = others().find(|section| is_inside(section) && section.keys.contains(&meant));
+        if let Some(Section { head, .. }) = found {
+            let spelt = if meant == key { String::new() } else { format!("did you mean {meant}? ") };
+            return format!("{spelt}{} belongs {head}", if spelt.is_empty() { "it" } else { "It" });
+        }
+    }
+    if let Some(close) = suggest::closest(key, known.iter().copied()) {
+        return match head(&here, close) {
+            Some(head) => format!("write it as {head}"),
+            None => format!("did you mean {close}?"),
+        };
+    }
+    // Without those that are only known as not available.
+    let listed = SECTIONS.iter().find(|section| section.path == here).map_or(known, |section| section.keys);
+    let known_here = || format!("known here: {}", listed.join(", "));
+    if let Some(place) = places(key, &here, others()) {
+        return format!("it belongs {place}; {}", known_here());
+    }
+    let keys: Vec<&str> = others().flat_map(|section| section.keys).copied().collect();
+    match suggest::closest(key, keys.into_iter()) {
+        Some(close) => match places(close, &here, others()) {
+            Some(place) => format!("did you mean {close}? It belongs {place}; {}", known_here()),
+            None => known_here(),
+        },
+        None => format!("remove it; {}", known_here()),
+    }
+}
+
+/// All places of a key, in words.
+fn places<'s>(key: &str, here: &str, sections: impl Iterator<Item = &'s Section>) -> Option<String> {
+    let found = sections.filter(|section| section.keys.contains(&key));
+    let places: Vec<String> = found
+        .map(|section| match head(section.path, key) {
+            Some(head) => format!("in {head}"),
+            // After the head of a table within, a key is that table's.
+            None if here.starts_with(section.path) && here[section.path.len()..].starts_with('.') => {
+                let inner = SECTIONS.iter().find(|section| section.path == here).map_or("", |section| section.head);
+                format!("{}, above its {}", section.head, inner.trim_start_matches("in "))
+            }
+            None => section.head.to_owned(),
+        })
+        .collect();
+    (!places.is_empty()).then(|| places.join(" or "))
+}
+
+/// The head of a key that is a table itself.
+fn head(path: &str, key: &str) -> Option<&'static str> {
+    Some(match (path, key) {
+        ("upstream", "needs") => "[[upstream.needs]]",
+        ("provider", "field") => "[[provider.field]]",
+        ("provider", "check") => "[provider.check]",
+        _ => return None,
+    })
+}
+
+/// `upstream[0].needs[1]` is of the section `upstream.needs`.
+fn section(path: &str) -> String {
+    let parts = path.split('.').map(|part| part.split('[').next().unwrap_or_default());
+    parts.collect::<Vec<_>>().join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(path: &str) -> &'static [&'static str] {
+        SECTIONS.iter().find(|known| known.path == section(path)).unwrap().keys
+    }
+
+    #[test]
+    fn a_key_of_another_section_is_told_where_it_belongs() {
+        for (path, key, expected) in [
+            ("", "needs", "it belongs in [[upstream.needs]]; known here: "),
+            ("", "check", "it belongs in [provider.check]; known here: "),
+            ("", "header", "it belongs in [provider.check] or in [[upstream.needs]]; known here: "),
+            (
+                "",
+                "headers",
+                "did you mean header? It belongs in [provider.check] or in [[upstream.needs]]; known here: ",
+            ),
+            ("", "upstreams", "did you mean upstream?"),
+            ("upstream[0]", "header", "it belongs in [[upstream.needs]]"),
+            ("upstream[0]", "headers", "did you mean header? It belongs in [[upstream.needs]]"),
+            ("upstream[0]", "on", "it belongs in [[upstream.needs]]"),
+            ("upstream[0]", "provider", "it belongs in [[upstream.needs]]"),
+            ("upstream[0]", "need", "write it as [[upstream.needs]]"),
+            ("upstream[0]", "check", "it belongs in [provider.check]; known here: name, title"),
+            ("upstream[0].needs[1]", "hold", "it belongs in [[upstream]], above its [[upstream.needs]]; known here: "),
+            ("upstream[0].needs[1]", "label", "it belongs in [[provider.field]]; known here: "),
+            ("provider[2]", "fields", "write it as [[provider.field]]"),
+            ("provider[2]", "label", "it belongs in [[provider.field]]"),
+            ("provider[2]", "header", "it belongs in [provider.check]"),
+            ("provider[2].check", "label", "it belongs in [[provider.field]]; known here: "),
+            ("store", "public_url", "it belongs at the top of the file, before the first [table]; known here: "),
+            ("store", "telemetry", "remove it; known here: url, url_file, url_env"),
+        ] {
+            let told = fix(path, key, keys(path));
+            assert!(told.starts_with(expected), "{path} {key}: {told}");
+        }
+    }
+}
