@@ -5,10 +5,12 @@ use std::process::Command;
 
 use crate::Fault;
 
-/// The top folder of the repository.
+/// The top folder of the repository that `cargo xtask` was called in. Copies of a repository that share a target directory
+/// share this program too, so the folder that it was built in counts only where cargo does not say.
 pub(crate) fn root() -> PathBuf {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    own.parent().unwrap_or(own).to_path_buf()
+    let own =
+        std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    own.parent().map_or_else(|| own.clone(), Path::to_path_buf)
 }
 
 /// The target directory that this very program was built into, whatever names it
