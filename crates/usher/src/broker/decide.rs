@@ -77,32 +77,48 @@ pub enum Waited {
 }
 
 impl Broker {
-    /// Go on, or ask? Reads the cache, and the store where the cache has nothing, or nothing that can be used: nobody is
-    /// asked because of what is kept in memory, which may be older than their last answer.
+    /// Go on, or ask? Reads the cache, and the store where the cache has nothing, or nothing that can be used.
     pub async fn decide(&self, call: Call<'_>) -> Result<Decision, StoreError> {
         let mut injection = Injection::default();
+        let required = |need: &Need| call.requires(need);
+        let missing = self.examine(call.principal, call.upstream, required, &mut injection).await?;
+        Ok(if missing.is_empty() { Decision::Go(injection) } else { Decision::Ask(missing) })
+    }
+
+    /// What of all that an upstream needs is missing, whatever the call.
+    pub async fn lacking(&self, principal: &Principal, upstream: &Upstream) -> Result<Vec<Missing>, StoreError> {
+        self.examine(principal, upstream, |_| true, &mut Injection::default()).await
+    }
+
+    /// Adds what can be used to `injection`, and returns what is `required` and cannot. Nobody is asked because of what is
+    /// kept in memory, which may be older than their last answer: the store has the last word.
+    async fn examine(
+        &self,
+        principal: &Principal,
+        upstream: &Upstream,
+        required: impl Fn(&Need) -> bool,
+        injection: &mut Injection,
+    ) -> Result<Vec<Missing>, StoreError> {
         let mut missing = Vec::new();
-        for need in &call.upstream.needs {
+        for need in &upstream.needs {
             let Some(provider) = self.config.provider(&need.provider) else { continue };
-            let required = call.requires(need);
-            let fit = |credential: Option<&Credential>, injection: &mut Injection| {
-                lacks(call.principal, call.upstream, provider, credential)
+            let mut use_it = |credential: Option<&Credential>| {
+                lacks(principal, upstream, provider, credential)
                     .or_else(|| misfits(need, provider, credential?, injection))
             };
-            let credential = self.readable(&call.principal.user, &need.provider).await?;
-            let mut lacking = fit(credential.as_deref(), &mut injection);
-            if lacking.is_some() && required && credential.is_some() {
-                let credential = self.afresh(&call.principal.user, &need.provider).await?;
-                lacking = fit(credential.as_deref(), &mut injection);
+            let credential = self.readable(&principal.user, &need.provider).await?;
+            let mut reason = use_it(credential.as_deref());
+            if reason.is_none() || !required(need) {
+                continue;
+            }
+            if credential.is_some() {
+                self.credentials.forget(&principal.user, &need.provider);
+                reason = use_it(self.readable(&principal.user, &need.provider).await?.as_deref());
             }
             // A provider stands at most once among an upstream's needs.
-            if let Some(reason) = lacking
-                && required
-            {
-                missing.push(Missing { provider: need.provider.clone(), reason });
-            }
+            missing.extend(reason.map(|reason| Missing { provider: need.provider.clone(), reason }));
         }
-        Ok(if missing.is_empty() { Decision::Go(injection) } else { Decision::Ask(missing) })
+        Ok(missing)
     }
 
     /// The stored credential. One that cannot be read any more is none: its owner is asked for it anew.
@@ -114,33 +130,6 @@ impl Broker {
             }
             read => read,
         }
-    }
-
-    /// The same as it is in the store now.
-    async fn afresh(&self, user: &UserId, provider: &str) -> Result<Option<Arc<Credential>>, StoreError> {
-        self.credentials.forget(user, provider);
-        self.readable(user, provider).await
-    }
-
-    /// What of all that an upstream needs is missing, whatever the call.
-    pub async fn lacking(&self, principal: &Principal, upstream: &Upstream) -> Result<Vec<Missing>, StoreError> {
-        let mut missing = Vec::new();
-        for need in &upstream.needs {
-            let Some(provider) = self.config.provider(&need.provider) else { continue };
-            let fit = |credential: Option<&Credential>| {
-                lacks(principal, upstream, provider, credential)
-                    .or_else(|| misfits(need, provider, credential?, &mut Injection::default()))
-            };
-            let credential = self.readable(&principal.user, &need.provider).await?;
-            let mut lacking = fit(credential.as_deref());
-            if lacking.is_some() && credential.is_some() {
-                lacking = fit(self.afresh(&principal.user, &need.provider).await?.as_deref());
-            }
-            if let Some(reason) = lacking {
-                missing.push(Missing { provider: need.provider.clone(), reason });
-            }
-        }
-        Ok(missing)
     }
 
     /// Puts questions into the store, one for each missing credential. An open question of the same principal about the
