@@ -1,4 +1,4 @@
-//! What a person runs, and what CI runs: `cargo xtask lint|test|requirements`.
+//! What a person runs, and what CI runs: `cargo xtask lint|test|requirements|bench|fuzz`.
 //!
 //! Only the standard library, so that it builds in seconds and before anything else does.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
@@ -9,7 +9,9 @@
     reason = "a tool for the terminal: it prints, reads its environment and measures time"
 )]
 
+mod bench;
 mod clock;
+mod fuzz;
 mod lint;
 mod process;
 mod requirements;
@@ -25,6 +27,10 @@ usage: cargo xtask <command>
   test [--no-browser] [--no-interop] [FILTER…]
                                          every test, against its own throw-away PostgreSQL and Chromium
   requirements [--check R-CAP-01,…]      which requirement is met by which test of the last test run
+  bench [--check] [--write] [FILTER…]    every benchmark, held against its target; --check fails where one is missed,
+                                         --write puts the table into docs/performance.md
+  fuzz [--seconds N] [TARGET…]           every fuzz target, N seconds each (60): with libFuzzer where the nightly
+                                         toolchain and cargo-fuzz are installed, with our own mutator otherwise
 ";
 
 /// What went wrong, as one text for a person.
@@ -40,6 +46,8 @@ fn main() -> ExitCode {
         "lint" => lint::run(rest),
         "test" => test::run(rest),
         "requirements" => requirements::run(rest),
+        "bench" => bench::run(rest),
+        "fuzz" => fuzz::run(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(())

@@ -47,6 +47,29 @@ pub(crate) fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
+/// The `Cargo.toml` of every crate in `crates`, sorted.
+pub(crate) fn manifests() -> Result<Vec<PathBuf>, Fault> {
+    let manifests = folders(&root().join("crates"))?.into_iter().map(|folder| folder.join("Cargo.toml"));
+    Ok(manifests.filter(|manifest| manifest.is_file()).collect())
+}
+
+/// The folders in `folder`, sorted.
+pub(crate) fn folders(folder: &Path) -> Result<Vec<PathBuf>, Fault> {
+    let fault = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let entries = std::fs::read_dir(folder).map_err(fault)?;
+    let mut folders =
+        entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>().map_err(fault)?;
+    folders.retain(|path| path.is_dir());
+    folders.sort();
+    Ok(folders)
+}
+
+/// The value of a line `key = "value"` of a manifest.
+pub(crate) fn quoted<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+    let value = line.trim().strip_prefix(key)?.trim_start().strip_prefix('=')?.trim_start();
+    value.strip_prefix('"')?.split_once('"').map(|(value, _)| value)
+}
+
 /// Every file that belongs to the repository, or will when it is added; sorted, relative to the root.
 pub(crate) fn files() -> Result<Vec<PathBuf>, Fault> {
     let output = Command::new("git")
@@ -66,4 +89,18 @@ pub(crate) fn files() -> Result<Vec<PathBuf>, Fault> {
     files.sort();
     files.dedup();
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quoted_value_belongs_to_its_own_key() {
+        assert_eq!(quoted("name = \"elicit\" # why", "name"), Some("elicit"));
+        assert_eq!(quoted("name=\"\"", "name"), Some(""));
+        for line in ["names = \"a\"", "name.workspace = true", "name = [\"a\"]", "name = \"a"] {
+            assert_eq!(quoted(line, "name"), None, "{line}");
+        }
+    }
 }

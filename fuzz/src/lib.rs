@@ -1,0 +1,3 @@
+//! What the fuzz targets run; each has a binary in `fuzz_targets`.
+
+pub mod elicit;
