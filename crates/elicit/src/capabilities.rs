@@ -1,5 +1,9 @@
 //! What a client declared that it can answer.
 
+mod declare;
+
+pub use declare::CLIENT_CAPABILITIES;
+
 use serde_json::{Value, json};
 
 use crate::{RawObject, Revision, WireError, json};

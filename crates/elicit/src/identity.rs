@@ -67,7 +67,7 @@ impl TryFrom<UncheckedUser> for UserId {
 }
 
 impl UserId {
-    /// A user from the claims `iss` and `sub` (or the operator's `user_claim`) of a verified
+    /// A user (R-ID-02) from the claims `iss` and `sub` (or the operator's `user_claim`) of a verified
     /// credential. Each is 1 to 1024 bytes without control characters; nothing is normalised,
     /// since issuers compare exactly (RFC 9207, section 2.4).
     pub fn new(issuer: impl Into<String>, subject: impl Into<String>) -> Result<Self, IdentityError> {
@@ -85,8 +85,16 @@ impl UserId {
     }
 }
 
+/// For logs: what holds no control character cannot break a line. Not to be read back, since both parts may hold any
+/// other character.
+impl fmt::Display for UserId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.subject, self.issuer)
+    }
+}
+
 /// A verified client: the `client_id` of its token, or the name of its local token. What a client
-/// says about itself (`clientInfo`) is a claim and never becomes one.
+/// says about itself (`clientInfo`) is a claim and never becomes one (R-ID-02).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ClientId(String);
@@ -132,8 +140,17 @@ pub struct Principal {
     pub client: ClientId,
 }
 
+/// For logs, as the [`Display`](UserId#impl-Display-for-UserId) of its user.
+impl fmt::Display for Principal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} through {}", self.user, self.client)
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// R-ID-01: a user is issuer and subject together, and a principal is a user and a client.
@@ -182,5 +199,39 @@ mod tests {
         assert_eq!(serde_json::from_str::<Principal>(&text).unwrap(), principal);
         assert!(serde_json::from_str::<UserId>(r#"{"issuer":"i","subject":""}"#).is_err());
         assert!(serde_json::from_str::<ClientId>(r#""a\u0000""#).is_err());
+    }
+
+    #[test]
+    fn a_principal_shows_as_one_line() {
+        let user = UserId::new("https://id.example", "7").unwrap();
+        let principal = Principal { user, client: ClientId::new("editor").unwrap() };
+        insta::assert_snapshot!(principal, @"7 of https://id.example through editor");
+    }
+
+    proptest! {
+        /// R-ID-01: exactly the texts that may stand in a log line are identities, and nothing is normalised.
+        #[test]
+        fn what_is_taken_stays_as_it_is(
+            issuer in prop_oneof![any::<String>(), "[a\u{0}\u{7f}\u{85}\u{a0}\u{2028}]{0,3}", "a{1020,1030}"],
+            subject in prop_oneof![any::<String>(), "[ A\u{e9}\u{301}]{1,3}"],
+        ) {
+            let fine = |text: &str| (1..=1024).contains(&text.len()) && !text.contains(char::is_control);
+            let user = UserId::new(issuer.as_str(), subject.as_str());
+            prop_assert_eq!(user.is_ok(), fine(&issuer) && fine(&subject));
+            prop_assert_eq!(ClientId::new(subject.as_str()).is_ok(), fine(&subject));
+            if let Ok(user) = user {
+                prop_assert_eq!((user.issuer(), user.subject()), (issuer.as_str(), subject.as_str()));
+                prop_assert_eq!(user.to_string().lines().count(), 1);
+                let text = serde_json::to_string(&user).unwrap();
+                prop_assert_eq!(serde_json::from_str::<UserId>(&text).unwrap(), user);
+            }
+        }
+
+        /// R-ID-01: what is written elsewhere is checked when it is read.
+        #[test]
+        fn what_is_read_is_an_identity_or_refused(issuer in any::<String>(), subject in any::<String>()) {
+            let text = serde_json::json!({ "issuer": issuer, "subject": subject }).to_string();
+            prop_assert_eq!(serde_json::from_str::<UserId>(&text).ok(), UserId::new(issuer, subject).ok());
+        }
     }
 }

@@ -24,6 +24,37 @@ pub(crate) fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
+/// Appends `text` as a JSON string with its quotes.
+pub(crate) fn write_quoted(text: &str, json: &mut String) {
+    json.push('"');
+    let mut plain = 0;
+    for (index, byte) in text.bytes().enumerate() {
+        if !matches!(byte, b'"' | b'\\' | 0..0x20) {
+            continue;
+        }
+        json.push_str(&text[plain..index]);
+        plain = index + 1;
+        match byte {
+            b'\n' => json.push_str("\\n"),
+            b'\r' => json.push_str("\\r"),
+            b'\t' => json.push_str("\\t"),
+            0x08 => json.push_str("\\b"),
+            0x0c => json.push_str("\\f"),
+            0..0x20 => {
+                json.push_str("\\u00");
+                json.push(if byte < 0x10 { '0' } else { '1' });
+                json.push(char::from_digit(u32::from(byte & 0x0f), 16).unwrap_or('0'));
+            }
+            _ => {
+                json.push('\\');
+                json.push(char::from(byte));
+            }
+        }
+    }
+    json.push_str(&text[plain..]);
+    json.push('"');
+}
+
 /// The text of a valid string value; `None` for another value, and for one that holds half of a
 /// surrogate pair and so is no Unicode text.
 pub(crate) fn text(value: &str) -> Option<Cow<'_, str>> {
@@ -37,11 +68,11 @@ pub(crate) fn text(value: &str) -> Option<Cow<'_, str>> {
 /// (RFC 8259, section 8.2), becomes its three bytes of generalised UTF-8, which occur in no text:
 /// different strings stay different.
 pub(crate) fn unescape(value: &str) -> Option<Cow<'_, [u8]>> {
-    let inner = value.trim().strip_prefix('"')?.strip_suffix('"')?.as_bytes();
-    let Some(first) = inner.iter().position(|byte| *byte == b'\\') else {
-        return Some(Cow::Borrowed(inner));
+    let inner = value.trim().strip_prefix('"')?.strip_suffix('"')?;
+    let Some(first) = inner.find('\\') else {
+        return Some(Cow::Borrowed(inner.as_bytes()));
     };
-    let (plain, mut rest) = inner.split_at(first);
+    let (plain, mut rest) = inner.as_bytes().split_at(first);
     let mut bytes = Vec::with_capacity(inner.len());
     bytes.extend_from_slice(plain);
     while let Some((&byte, after)) = rest.split_first() {
@@ -157,6 +188,9 @@ mod tests {
         fn a_quoted_text_reads_back(original in any::<String>()) {
             let quoted = quote(&original);
             prop_assert_eq!(text(&quoted).unwrap(), original.as_str());
+            let mut written = String::from("[");
+            write_quoted(&original, &mut written);
+            prop_assert_eq!(&written[1..], serde_json::to_string(&original).unwrap());
             prop_assert_eq!(serde_json::from_str::<String>(&quoted).unwrap(), original);
         }
 

@@ -1,12 +1,14 @@
 //! Randomness as a parameter, so that tests can repeat themselves.
 
-/// A source of unpredictable bytes.
+/// A source of unpredictable bytes. Whatever is secret here rests on it: one that repeats itself is for tests alone.
 pub trait Random: Send + Sync {
     /// Fills `bytes` completely.
     fn fill(&self, bytes: &mut [u8]);
 }
 
 /// The generator of aws-lc, seeded by the operating system: the only source for real use.
+///
+/// Panics where the operating system gives no randomness.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemRandom;
 

@@ -1,144 +1,155 @@
-//! One byte string for each JSON value, whatever its white space, key order and escapes.
-
-use std::borrow::Cow;
+//! One byte string for each JSON value, whatever its white space, key order and escapes, written straight into the hash.
+//!
+//! ```text
+//! number, true, false, null   its exact text, then ","
+//! string                      '"', its length in 8 bytes, its content in UTF-8
+//! array                       "[", its items, "]"
+//! object                      "{", key and value of each member in the order of keys, "}"
+//! ```
+//!
+//! Each part shows where it ends, so no two values have the same bytes, also one after the other.
+//!
+//! Memory goes to the members of the objects around the present place, and to the [spans](super::spans) of the text;
+//! arrays cost none. Time is linear but for sorting keys: a byte is read when the text is checked, when spans are looked
+//! for, when the innermost object around it is looked over, and when it is hashed.
 
 use super::DigestError;
+use super::cursor::Cursor;
+use super::members::Members;
+use super::spans::{Span, spans};
+use super::stream::Stream;
 use crate::json;
 
-/// How deep arrays and objects may be nested: the limit of `serde_json`, and of our stack.
-pub(super) const MAX_DEPTH: usize = 128;
-
-/// A value of a text that was found valid before.
-enum Node<'a> {
-    /// A number in its exact text, or `true`, `false`, `null`.
-    Word(&'a str),
-    Text(Cow<'a, [u8]>),
-    Array(Vec<Node<'a>>),
-    /// Sorted by key: in the order of UTF-8 bytes, which is that of code points.
-    Object(Vec<(Cow<'a, [u8]>, Node<'a>)>),
+/// A value in a text that was found valid before.
+pub(super) struct Value<'a> {
+    text: &'a str,
+    start: usize,
+    end: usize,
+    spans: Vec<Span>,
 }
 
-/// Appends the canonical bytes of the JSON value `raw`. Every part says its kind and ends by a
-/// length or a closing mark, so no two values have the same bytes, also one after the other.
-pub(super) fn write(raw: &str, bytes: &mut Vec<u8>) -> Result<(), DigestError> {
-    if !json::is_valid(raw) {
-        return Err(DigestError::NotJson);
+impl<'a> Value<'a> {
+    /// The value that begins at `start`, after white space.
+    pub(super) fn at(text: &'a str, start: usize) -> Result<Self, DigestError> {
+        let mut cursor = Cursor::new(text);
+        cursor.jump(start);
+        let (spans, end) = if let Some(b'{' | b'[') = cursor.peek() {
+            spans(text, cursor.at())?
+        } else {
+            cursor.pass_value()?;
+            (Vec::new(), cursor.at())
+        };
+        Ok(Self { text, start, end, spans })
     }
-    let mut reader = Reader { rest: raw };
-    reader.value(0)?.write(bytes);
-    Ok(())
-}
 
-impl Node<'_> {
-    fn write(&self, bytes: &mut Vec<u8>) {
-        match self {
-            Self::Word(word) => part(bytes, b'w', word.as_bytes()),
-            Self::Text(text) => part(bytes, b's', text),
-            Self::Array(items) => {
-                bytes.push(b'[');
-                for item in items {
-                    item.write(bytes);
-                }
-                bytes.push(b']');
-            }
-            Self::Object(members) => {
-                bytes.push(b'{');
-                for (key, value) in members {
-                    part(bytes, b's', key);
-                    value.write(bytes);
-                }
-                bytes.push(b'}');
-            }
-        }
+    /// The place after it.
+    pub(super) fn end(&self) -> usize {
+        self.end
+    }
+
+    /// Writes its canonical bytes.
+    pub(super) fn write(self, stream: &mut Stream) -> Result<(), DigestError> {
+        Writer::new(self, stream).value()
     }
 }
 
-fn part(bytes: &mut Vec<u8>, kind: u8, content: &[u8]) {
-    bytes.push(kind);
-    bytes.extend_from_slice(&(content.len() as u64).to_be_bytes());
-    bytes.extend_from_slice(content);
+/// Recursive, but only [`MAX_DEPTH`](super::spans::MAX_DEPTH) deep, since there are no spans of anything deeper.
+struct Writer<'a, 's> {
+    text: &'a str,
+    cursor: Cursor<'a>,
+    spans: Vec<Span>,
+    /// The next span that begins after the cursor.
+    span: usize,
+    members: Members,
+    stream: &'s mut Stream,
 }
 
-/// Recursive, but only [`MAX_DEPTH`] deep. The text is valid, so what does not fit is not looked
-/// for closely; it ends as `NotJson`, never as a panic.
-struct Reader<'a> {
-    rest: &'a str,
-}
+impl<'a, 's> Writer<'a, 's> {
+    fn new(Value { text, start, spans, .. }: Value<'a>, stream: &'s mut Stream) -> Self {
+        let mut cursor = Cursor::new(text);
+        cursor.jump(start);
+        Self { text, cursor, spans, span: 0, members: Members::default(), stream }
+    }
 
-impl<'a> Reader<'a> {
-    fn value(&mut self, depth: usize) -> Result<Node<'a>, DigestError> {
-        match self.peek() {
-            Some(b'{' | b'[') if depth == MAX_DEPTH => Err(DigestError::TooDeep),
-            Some(b'{') => self.object(depth + 1),
-            Some(b'[') => self.array(depth + 1),
-            Some(b'"') => self.string().map(Node::Text),
+    fn value(&mut self) -> Result<(), DigestError> {
+        match self.cursor.peek() {
+            Some(b'{') => return self.object(),
+            Some(b'[') => return self.array(),
+            Some(b'"') => {
+                let text = json::unescape(self.cursor.string()?).ok_or(DigestError::NotJson)?;
+                self.stream.write_text(&text);
+            }
             _ => {
-                let end = self.rest.find([',', ']', '}', ' ', '\t', '\n', '\r']).unwrap_or(self.rest.len());
-                self.take(end).map(Node::Word)
+                self.stream.write(self.cursor.word()?.as_bytes());
+                self.stream.write(b",");
             }
         }
+        Ok(())
     }
 
-    fn array(&mut self, depth: usize) -> Result<Node<'a>, DigestError> {
-        self.skip(b'[')?;
-        let mut items = Vec::new();
-        while self.peek() != Some(b']') {
-            items.push(self.value(depth)?);
-            self.comma(b']')?;
+    fn array(&mut self) -> Result<(), DigestError> {
+        self.cursor.expect(b'[')?;
+        self.stream.write(b"[");
+        while self.cursor.peek() != Some(b']') {
+            self.value()?;
+            self.cursor.comma(b']')?;
         }
-        self.skip(b']')?;
-        Ok(Node::Array(items))
+        self.stream.write(b"]");
+        self.cursor.expect(b']')
     }
 
-    fn object(&mut self, depth: usize) -> Result<Node<'a>, DigestError> {
-        self.skip(b'{')?;
-        let mut members = Vec::new();
-        while self.peek() != Some(b'}') {
-            let key = self.string()?;
-            self.skip(b':')?;
-            members.push((key, self.value(depth)?));
-            self.comma(b'}')?;
+    fn object(&mut self) -> Result<(), DigestError> {
+        let mark = self.members.mark();
+        self.cursor.expect(b'{')?;
+        while self.cursor.peek() != Some(b'}') {
+            self.look_over_member()?;
+            self.cursor.comma(b'}')?;
         }
-        self.skip(b'}')?;
-        members.sort_unstable_by(|left, right| left.0.cmp(&right.0));
-        if members.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-            return Err(DigestError::DuplicateKey);
+        self.cursor.expect(b'}')?;
+        let (end, next) = (self.cursor.at(), self.span);
+
+        self.stream.write(b"{");
+        for index in 0..self.members.sort(self.text, mark)? {
+            let Some((key, member)) = self.members.member(self.text, mark, index) else { break };
+            self.stream.write_text(key);
+            self.cursor.jump(member.value());
+            self.span = member.span();
+            self.cursor.expect(b':')?;
+            self.value()?;
         }
-        Ok(Node::Object(members))
+        self.stream.write(b"}");
+
+        self.members.forget(mark);
+        self.cursor.jump(end);
+        self.span = next;
+        Ok(())
     }
 
-    fn string(&mut self) -> Result<Cow<'a, [u8]>, DigestError> {
-        self.peek();
-        let mut escaped = true; // the opening quote ends nothing
-        let end = self
-            .rest
-            .bytes()
-            .position(|byte| {
-                let ends = byte == b'"' && !escaped;
-                escaped = byte == b'\\' && !escaped;
-                ends
-            })
-            .ok_or(DigestError::NotJson)?;
-        json::unescape(self.take(end + 1)?).ok_or(DigestError::NotJson)
+    /// Notes one member, and goes to the end of its value.
+    fn look_over_member(&mut self) -> Result<(), DigestError> {
+        let key = json::unescape(self.cursor.string()?).ok_or(DigestError::NotJson)?;
+        let after_key = self.cursor.at();
+        self.cursor.expect(b':')?;
+        if !matches!(self.cursor.peek(), Some(b'{' | b'[')) {
+            self.members.push(self.text, key, after_key, self.span)?;
+            return self.cursor.pass_value();
+        }
+        self.members.push(self.text, key, after_key, self.span + 1)?;
+        let span = *self.spans.get(self.span).ok_or(DigestError::NotJson)?;
+        self.cursor.jump(span.end());
+        self.span = span.next();
+        Ok(())
     }
+}
 
-    /// The next byte that is no white space.
-    fn peek(&mut self) -> Option<u8> {
-        self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r']);
-        self.rest.bytes().next()
-    }
-
-    fn skip(&mut self, byte: u8) -> Result<(), DigestError> {
-        if self.peek() == Some(byte) { self.take(1).map(drop) } else { Err(DigestError::NotJson) }
-    }
-
-    fn comma(&mut self, close: u8) -> Result<(), DigestError> {
-        if self.peek() == Some(close) { Ok(()) } else { self.skip(b',') }
-    }
-
-    fn take(&mut self, length: usize) -> Result<&'a str, DigestError> {
-        let (taken, rest) = self.rest.split_at_checked(length).ok_or(DigestError::NotJson)?;
-        self.rest = rest;
-        Ok(taken)
-    }
+/// What the valid JSON `text` costs: the most bytes that it needs at one time beside itself and its longest string, and
+/// over how many bytes the writer goes.
+#[cfg(test)]
+pub(super) fn cost(text: &str) -> (usize, usize) {
+    let mut stream = Stream::new("");
+    let value = Value::at(text, 0).unwrap();
+    let mut writer = Writer::new(value, &mut stream);
+    writer.value().unwrap();
+    let bytes = writer.spans.capacity() * size_of::<Span>() + writer.members.high_water();
+    (bytes, writer.cursor.walked)
 }

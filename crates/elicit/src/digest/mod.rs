@@ -1,14 +1,20 @@
 //! Digests of JSON values, to tell whether two requests ask for the same.
 
 mod canonical;
+mod cursor;
+mod members;
+mod request;
+mod spans;
+mod stream;
 
 use std::fmt;
 
-use aws_lc_rs::digest::{SHA256, digest};
+use canonical::Value;
+use stream::Stream;
 
-use serde_json::value::RawValue;
+use crate::json;
 
-use crate::{RawObject, WireError};
+pub use request::request_digest;
 
 /// The SHA-256 digest of a JSON value.
 ///
@@ -30,8 +36,11 @@ pub enum DigestError {
     #[error("an object holds a key twice")]
     DuplicateKey,
     /// Arrays and objects are nested deeper than 128.
-    #[error("nested deeper than {} levels", canonical::MAX_DEPTH)]
+    #[error("nested deeper than {} levels", spans::MAX_DEPTH)]
     TooDeep,
+    /// The text is longer than 2 GiB.
+    #[error("longer than 2 GiB")]
+    TooLong,
     /// The request lacks a parameter that says what it asks for.
     #[error("the parameter {0} is missing")]
     MissingParameter(&'static str),
@@ -46,9 +55,12 @@ pub enum DigestError {
 impl Digest {
     /// The digest of one JSON value.
     pub fn of_json(raw: &str) -> Result<Self, DigestError> {
-        let mut bytes = b"elicit json 1\0".to_vec();
-        canonical::write(raw, &mut bytes)?;
-        Ok(Self::of(&bytes))
+        if !json::is_valid(raw) {
+            return Err(DigestError::NotJson);
+        }
+        let mut stream = Stream::new("elicit json 2\0");
+        Value::at(raw, 0)?.write(&mut stream)?;
+        Ok(stream.finish())
     }
 
     /// The digest as lower-case hexadecimal digits.
@@ -61,9 +73,10 @@ impl Digest {
         &self.0
     }
 
-    fn of(bytes: &[u8]) -> Self {
+    /// The output of SHA-256, which has 32 bytes.
+    fn from_hash(hash: &aws_lc_rs::digest::Digest) -> Self {
         let mut value = [0; 32];
-        value.copy_from_slice(digest(&SHA256, bytes).as_ref());
+        value.copy_from_slice(hash.as_ref());
         Self(value)
     }
 }
@@ -78,39 +91,6 @@ impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Digest({self})")
     }
-}
-
-/// The digest of what a request asks for (R-MRTR-02): name and arguments of `tools/call` and
-/// `prompts/get`, the URI of `resources/read`. A retry has the same digest as its first request,
-/// whatever else changed; absent arguments are `{}`.
-pub fn request_digest(method: &str, params_raw: Option<&str>) -> Result<Digest, DigestError> {
-    let params = params_raw.unwrap_or("{}");
-    let mut bytes = b"elicit request 1\0".to_vec();
-    bytes.extend_from_slice(method.as_bytes());
-    bytes.push(0);
-    match method {
-        "tools/call" | "prompts/get" => {
-            let params = parameters(params)?;
-            canonical::write(required(&params, "name")?, &mut bytes)?;
-            let arguments = params.get("arguments").map_or("{}", RawValue::get);
-            canonical::write(arguments, &mut bytes)?;
-        }
-        "resources/read" => canonical::write(required(&parameters(params)?, "uri")?, &mut bytes)?,
-        _ => return Err(DigestError::Method),
-    }
-    Ok(Digest::of(&bytes))
-}
-
-fn parameters(raw: &str) -> Result<RawObject<'_>, DigestError> {
-    RawObject::parse(raw).map_err(|error| match error {
-        WireError::DuplicateKey => DigestError::DuplicateKey,
-        WireError::NotObject => DigestError::ParametersNoObject,
-        _ => DigestError::NotJson,
-    })
-}
-
-fn required<'a>(params: &RawObject<'a>, key: &'static str) -> Result<&'a str, DigestError> {
-    params.get(key).map(RawValue::get).ok_or(DigestError::MissingParameter(key))
 }
 
 #[cfg(test)]

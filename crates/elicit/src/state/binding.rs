@@ -42,12 +42,12 @@ impl Parts {
     }
 
     pub(super) fn read(sealed: &[u8; BINDING]) -> Self {
-        let part = |index: usize| {
-            let mut part = [0; PART];
-            part.copy_from_slice(&sealed[index * PART..][..PART]);
-            part
-        };
-        Self { principal: part(0), upstream: part(1), method: part(2), digest: part(3) }
+        let mut parts = [[0; PART]; 4];
+        for (part, sealed) in parts.iter_mut().zip(sealed.as_chunks().0) {
+            *part = *sealed;
+        }
+        let [principal, upstream, method, digest] = parts;
+        Self { principal, upstream, method, digest }
     }
 
     pub(super) fn write(&self, bytes: &mut Vec<u8>) {

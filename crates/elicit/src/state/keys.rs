@@ -1,41 +1,65 @@
 use std::fmt;
+use std::sync::Arc;
 
 use aws_lc_rs::aead::{AES_256_GCM, LessSafeKey, UnboundKey};
 use aws_lc_rs::error::Unspecified;
-use aws_lc_rs::hmac::{self, Context, HMAC_SHA256};
-use zeroize::Zeroize;
+use aws_lc_rs::hkdf::{HKDF_SHA256, Prk};
+use aws_lc_rs::hmac::{self, HMAC_SHA256};
+use zeroize::{Zeroize, Zeroizing};
 
-use super::SALT;
+use super::{KEY, MAX_SEALED_BYTES, OVERHEAD, SALT};
+use crate::Random;
 
-const LABEL: &[u8] = b"elicit state 1 message key";
+/// Ends the derivation of message keys, so that the secret serves two purposes and neither knows the other's output.
+const MESSAGE_LABEL: &[u8] = b"elicit state 2 message key";
+/// Likewise for what tells one key from another in a sealed state.
+const MARK_LABEL: &[u8] = b"elicit state 2 key mark";
 
-/// One secret of the ring, with the name under which a state says that it was sealed by it.
+/// One secret of the ring, with a name for the people who look after it.
+///
+/// The name stays here: a sealed state shows 8 bytes derived from the secret instead, so it tells nothing of the
+/// deployment, and a name that comes back for another secret confuses nobody.
 #[derive(Clone)]
 pub struct StateKey {
     id: String,
-    // Holds the secret; aws-lc wipes it when it is dropped.
-    secret: hmac::Key,
+    mark: [u8; KEY],
+    // aws-lc-rs wipes it when the last clone is dropped. Shared, since each move of the bytes themselves would leave some
+    // behind.
+    secret: Arc<Prk>,
 }
 
 impl StateKey {
-    /// A key from 32 secret random bytes. The id is no secret, should be short (at most 255 bytes),
-    /// and must never come back for another secret.
+    /// A key from 32 secret random bytes, the same on every replica (R-MRTR-06). This copy of them is wiped; wipe yours.
     pub fn new(id: impl Into<String>, mut secret: [u8; 32]) -> Self {
-        let key = hmac::Key::new(HMAC_SHA256, &secret);
+        let tag = hmac::sign(&hmac::Key::new(HMAC_SHA256, &secret), MARK_LABEL);
+        let mark = tag.as_ref().first_chunk().copied().unwrap_or_default();
+        let prk = Arc::new(Prk::new_less_safe(HKDF_SHA256, &secret));
         secret.zeroize();
-        Self { id: id.into(), secret: key }
+        Self { id: id.into(), mark, secret: prk }
     }
 
-    pub(super) fn id(&self) -> &str {
+    /// A new key that is kept nowhere: for a server of one process that may forget its open questions when it ends. Any
+    /// other reads its ring from its configuration: [`StateKeys::parse`].
+    pub fn generate(id: impl Into<String>, random: &dyn Random) -> Self {
+        let mut secret = Zeroizing::new([0; 32]);
+        random.fill(&mut *secret);
+        Self::new(id, *secret)
+    }
+
+    /// Its name.
+    pub fn id(&self) -> &str {
         &self.id
     }
 
+    pub(super) fn mark(&self) -> [u8; KEY] {
+        self.mark
+    }
+
+    /// The key of one message. aws-lc wipes it when it is dropped.
     pub(super) fn message_key(&self, salt: &[u8; SALT]) -> Result<LessSafeKey, Unspecified> {
-        let mut context = Context::with_key(&self.secret);
-        context.update(LABEL);
-        context.update(salt);
-        let tag = context.sign();
-        UnboundKey::new(&AES_256_GCM, tag.as_ref()).map(LessSafeKey::new)
+        let mut key = Zeroizing::new([0; 32]);
+        self.secret.expand(&[MESSAGE_LABEL, salt], HKDF_SHA256)?.fill(&mut *key)?;
+        UnboundKey::new(&AES_256_GCM, &*key).map(LessSafeKey::new)
     }
 }
 
@@ -46,6 +70,28 @@ impl fmt::Debug for StateKey {
 }
 
 /// The key ring: one key seals, all of them open.
+///
+/// # Rotation
+///
+/// With several replicas a new key becomes known everywhere before it seals anywhere, and the old one stays until the
+/// last state that it sealed has expired:
+///
+/// ```
+/// use elicit::{StateKey, StateKeys};
+///
+/// # let (old, new) = ([1; 32], [2; 32]);
+/// let key = |id, secret| StateKey::new(id, secret);
+/// let today = StateKeys::new(key("2026-05", old));
+/// // 1. On every replica: it opens what others may seal soon.
+/// let known = StateKeys::new(key("2026-05", old)).with(key("2026-11", new));
+/// // 2. Then on every replica: it seals.
+/// let active = StateKeys::new(key("2026-11", new)).with(key("2026-05", old));
+/// // 3. When the longest life of a state has passed.
+/// let rotated = StateKeys::new(key("2026-11", new));
+/// # assert_eq!(active.ids().collect::<Vec<_>>(), ["2026-11", "2026-05"]);
+/// ```
+///
+/// A key that has leaked goes at once, from all replicas: questions under way are asked again.
 #[derive(Clone, Debug)]
 pub struct StateKeys {
     active: StateKey,
@@ -53,23 +99,43 @@ pub struct StateKeys {
 }
 
 impl StateKeys {
+    /// The longest payload that can be sealed, in bytes.
+    pub const MAX_PAYLOAD_BYTES: usize = MAX_SEALED_BYTES / 4 * 3 - OVERHEAD;
+
+    /// How far ahead the expiry of a state may lie when it is opened, in seconds: seven days.
+    ///
+    /// So no state lives for ever where a clock was far ahead or has gone back since, and an expiry in milliseconds is
+    /// found out by the first state that comes back. What has to wait for longer belongs in a store.
+    pub const MAX_LIFETIME_SECONDS: u64 = 7 * 24 * 60 * 60;
+
     /// A ring whose only key is `active`.
     pub fn new(active: StateKey) -> Self {
         Self { active, older: Vec::new() }
     }
 
-    /// The same ring, which also opens what `older` sealed. With several replicas a new key is
-    /// first added to each as an older one, and made active after that.
+    /// The same ring, which also opens what `older` sealed. A key that is in the ring already changes nothing.
     pub fn with(mut self, older: StateKey) -> Self {
-        self.older.push(older);
+        if self.marked(older.mark()).is_none() {
+            self.older.push(older);
+        }
         self
+    }
+
+    /// The names of the keys, the active one first.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.keys().map(StateKey::id)
     }
 
     pub(super) fn active(&self) -> &StateKey {
         &self.active
     }
 
-    pub(super) fn named(&self, id: &[u8]) -> Option<&StateKey> {
-        std::iter::once(&self.active).chain(&self.older).find(|key| key.id.as_bytes() == id)
+    /// The key that a state names. What is compared is no secret: it stands in the state.
+    pub(super) fn marked(&self, mark: [u8; KEY]) -> Option<&StateKey> {
+        self.keys().find(|key| key.mark() == mark)
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &StateKey> {
+        std::iter::once(&self.active).chain(&self.older)
     }
 }

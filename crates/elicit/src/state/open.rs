@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use zeroize::Zeroizing;
 
 use super::binding::{BINDING, Parts};
-use super::{Binding, EXPIRY, MAX_SEALED_BYTES, NONCE, SALT, StateKeys, TAG, VERSION};
+use super::{Binding, EXPIRY, HEADER, KEY, MAX_SEALED_BYTES, NONCE, OVERHEAD, SALT, StateKeys, VERSION};
 
 /// The one text that a peer is told of any rejected state, with
 /// [`INVALID_PARAMS`](crate::INVALID_PARAMS). Which of the causes it was goes to the log only: a
@@ -13,8 +13,9 @@ use super::{Binding, EXPIRY, MAX_SEALED_BYTES, NONCE, SALT, StateKeys, TAG, VERS
 pub const STATE_REJECTED: &str =
     "This request can no longer be continued. Call again without requestState and inputResponses.";
 
-/// Why a state was rejected: for the log, never for the peer.
+/// Why a state was rejected: for the log, never for the peer, who gets [`STATE_REJECTED`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
 pub enum Rejected {
     /// Longer than 64 KiB.
     #[error("request state is too large")]
@@ -28,9 +29,6 @@ pub enum Rejected {
     /// Changed, or never sealed by us.
     #[error("request state was tampered with")]
     Tampered,
-    /// Older than it may be.
-    #[error("request state is expired")]
-    Expired,
     /// Another user's, or another client's.
     #[error("request state belongs to another principal")]
     Principal,
@@ -43,31 +41,44 @@ pub enum Rejected {
     /// Made for another name, other arguments, or another URI.
     #[error("request state belongs to other parameters")]
     Digest,
+    /// Older than it may be.
+    #[error("request state is expired")]
+    Expired,
+    /// Made to live longer than a state may: a clock was or is wrong, or the expiry was no number of seconds.
+    #[error("request state expires too far ahead")]
+    TooFarAhead,
+    /// Not the JSON that was expected: sealed by another build, or for another purpose.
+    #[error("request state holds another payload")]
+    Payload,
 }
 
 impl StateKeys {
-    /// The payload of a state that was sealed by this ring for this very binding and has not
-    /// expired at `now` (seconds since 1970).
+    /// The payload of a state that was sealed by this ring for this very binding, has not expired at `now` (seconds since
+    /// 1970), and does not expire more than [`MAX_LIFETIME_SECONDS`](Self::MAX_LIFETIME_SECONDS) after it.
+    ///
+    /// Where clocks differ or go back, states live shorter or longer by the difference. What is checked first counts:
+    /// size, layout, key, tag, principal, upstream, method, digest, expiry. So a state that was stolen shows as that in the
+    /// log, however old it is.
     pub fn open(&self, sealed: &str, binding: &Binding, now: u64) -> Result<Zeroizing<Vec<u8>>, Rejected> {
         if sealed.len() > MAX_SEALED_BYTES {
             return Err(Rejected::TooLarge);
         }
         let mut bytes = URL_SAFE_NO_PAD.decode(sealed).map(Zeroizing::new).map_err(|_| Rejected::Malformed)?;
         let header = Header::read(&bytes).ok_or(Rejected::Malformed)?;
-        let key = self.named(header.key_id).ok_or(Rejected::UnknownKey)?;
+        let key = self.marked(header.key).ok_or(Rejected::UnknownKey)?;
         let key = key.message_key(&header.salt).map_err(|_| Rejected::Tampered)?;
-        let (nonce, length) = (header.nonce, header.length);
 
-        let (associated, ciphertext) = bytes.split_at_mut(length);
+        let (associated, ciphertext) = bytes.split_at_mut(HEADER);
         let plain = key
-            .open_in_place(Nonce::assume_unique_for_key(nonce), Aad::from(associated), ciphertext)
+            .open_in_place(Nonce::assume_unique_for_key(header.nonce), Aad::from(associated), ciphertext)
             .map_err(|_| Rejected::Tampered)?;
         let (expiry, rest) = plain.split_first_chunk().ok_or(Rejected::Malformed)?;
         let (parts, payload) = rest.split_first_chunk().ok_or(Rejected::Malformed)?;
-        check(u64::from_be_bytes(*expiry), parts, binding, now)?;
+        check_binding(parts, binding)?;
+        check_expiry(u64::from_be_bytes(*expiry), now)?;
 
         // The payload moves to the front of the buffer that is wiped at the end anyway.
-        let start = length + EXPIRY + BINDING;
+        let start = HEADER + EXPIRY + BINDING;
         let end = start + payload.len();
         bytes.copy_within(start..end, 0);
         bytes.truncate(end - start);
@@ -76,41 +87,40 @@ impl StateKeys {
 }
 
 /// What stands before the ciphertext.
-struct Header<'a> {
-    key_id: &'a [u8],
+struct Header {
+    key: [u8; KEY],
     salt: [u8; SALT],
     nonce: [u8; NONCE],
-    /// Bytes of the whole header.
-    length: usize,
 }
 
-impl<'a> Header<'a> {
-    fn read(bytes: &'a [u8]) -> Option<Self> {
-        let ([version, id_length], rest) = bytes.split_first_chunk()?;
-        if *version != VERSION {
+impl Header {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        if bytes.len() < OVERHEAD {
             return None;
         }
-        let (key_id, rest) = rest.split_at_checked(usize::from(*id_length))?;
+        let (version, rest) = bytes.split_first()?;
+        let (key, rest) = rest.split_first_chunk()?;
         let (salt, rest) = rest.split_first_chunk()?;
-        let (nonce, rest) = rest.split_first_chunk()?;
-        (rest.len() >= EXPIRY + BINDING + TAG).then(|| Self {
-            key_id,
-            salt: *salt,
-            nonce: *nonce,
-            length: bytes.len() - rest.len(),
-        })
+        let (nonce, _) = rest.split_first_chunk()?;
+        (*version == VERSION).then_some(Self { key: *key, salt: *salt, nonce: *nonce })
     }
 }
 
-fn check(expires_at: u64, sealed: &[u8; BINDING], binding: &Binding, now: u64) -> Result<(), Rejected> {
+/// Each part takes one time, whatever it says.
+fn check_binding(sealed: &[u8; BINDING], binding: &Binding) -> Result<(), Rejected> {
     let sealed = Parts::read(sealed);
     let actual = Parts::of(binding);
-    if now >= expires_at {
-        return Err(Rejected::Expired);
-    }
     let same = |left, right, rejected| verify_slices_are_equal(left, right).map_err(|_| rejected);
     same(&sealed.principal, &actual.principal, Rejected::Principal)?;
     same(&sealed.upstream, &actual.upstream, Rejected::Upstream)?;
     same(&sealed.method, &actual.method, Rejected::Method)?;
     same(&sealed.digest, &actual.digest, Rejected::Digest)
+}
+
+fn check_expiry(expires_at: u64, now: u64) -> Result<(), Rejected> {
+    match expires_at.saturating_sub(now) {
+        0 => Err(Rejected::Expired),
+        1..=StateKeys::MAX_LIFETIME_SECONDS => Ok(()),
+        _ => Err(Rejected::TooFarAhead),
+    }
 }

@@ -5,6 +5,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::{ClientId, Digest, Principal, Random, SystemRandom, UserId};
 
+mod payload;
+mod ring;
+
 const NOW: u64 = 1_800_000_000;
 const LATER: u64 = NOW + 900;
 
@@ -72,7 +75,7 @@ fn the_payload_is_hidden_and_no_two_states_are_alike() {
 #[test]
 fn the_layout_is_the_same_in_every_build() {
     let sealed = keys().seal(&binding(), b"payload", LATER, &Fixed(7)).unwrap();
-    insta::assert_snapshot!(sealed, @"AQJrMQcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwd4_L-pFwakzj8_8OmkIS-KzDg7pX6zDwPLOgaWI9-eLuQseuGPc_PI8r0qxf3tf5ajp_LyNRDRu1YX5clEQ6uSQLhILde2We2RFYpUxWXXmeO1h_r6tpOMRnm88mtKTutOt7qJN1431JXYAAoApEn_zKrT_3Rp5UJfpXGUwTgPmi0F5a3ADAsiE_S3uFQqomsiIkNydypQOAZb350lE-c");
+    insta::assert_snapshot!(sealed, @"AumY7dx1uJyvBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHB9gkKJV6IWyt9ZO1mTQcmGnjSJYKbs3a5odXzWSvLVg0b6XqhRBEsh4dQD6W4IaGTwu4S8mWZbKTySwJi2Y5KW9XbJbyBWMt40oUyG_ZYjC00KghkHvBNjGplTgHM7ibdPRb5PA4tv7raxpPQMb3bsS7Y1j0uqB-RV86hUzqq_X4J8SkpOSy5lP8lml7B6jm-xCH56rzIQXHJV07UDUDog");
 }
 
 /// R-MRTR-02
@@ -86,11 +89,12 @@ fn a_state_past_64_kib_is_too_large() {
 /// R-MRTR-02
 #[test]
 fn what_is_not_our_layout_is_malformed() {
-    let other_version = reencoded(|bytes| bytes[0] = 2);
+    let other_version = reencoded(|bytes| bytes[0] = VERSION + 1);
     let padded = sealed() + "=";
     let cut = sealed()[..40].to_owned();
-    let id_past_the_end = reencoded(|bytes| bytes[1] = 255);
-    for state in ["", "A", "not base64 at all!", &other_version, &padded, &cut, &id_past_the_end] {
+    let short = reencoded(|bytes| bytes.truncate(OVERHEAD - 1));
+    let spaced = format!(" {}", sealed());
+    for state in ["", "A", "not base64 at all!", "\u{e9}\0", &other_version, &padded, &cut, &short, &spaced] {
         assert_eq!(rejected(state, &binding(), NOW), Rejected::Malformed, "{state}");
     }
 }
@@ -98,22 +102,21 @@ fn what_is_not_our_layout_is_malformed() {
 /// R-MRTR-02
 #[test]
 fn a_key_that_is_not_in_the_ring_is_unknown() {
-    let other = StateKeys::new(StateKey::new("k2", [1; 32]));
-    assert_eq!(other.open(&sealed(), &binding(), NOW).unwrap_err(), Rejected::UnknownKey);
-}
-
-/// R-MRTR-02
-#[test]
-fn another_secret_under_the_same_id_is_tampering() {
+    // The name of a key does not matter, its secret does.
     let other = StateKeys::new(StateKey::new("k1", [2; 32]));
-    assert_eq!(other.open(&sealed(), &binding(), NOW).unwrap_err(), Rejected::Tampered);
+    assert_eq!(other.open(&sealed(), &binding(), NOW).unwrap_err(), Rejected::UnknownKey);
+    // And who claims the mark of a key has not got its secret.
+    let forged = other.seal(&binding(), b"payload", LATER, &SystemRandom).unwrap();
+    let mut forged = URL_SAFE_NO_PAD.decode(forged).unwrap();
+    forged[1..=KEY].copy_from_slice(&keys().active().mark());
+    assert_eq!(rejected(&URL_SAFE_NO_PAD.encode(forged), &binding(), NOW), Rejected::Tampered);
 }
 
 /// R-MRTR-02
 #[test]
 fn changed_bytes_are_tampering() {
     // Salt, nonce, first byte of the ciphertext.
-    for index in [4, 4 + SALT, 4 + SALT + NONCE] {
+    for index in [1 + KEY, 1 + KEY + SALT, HEADER] {
         let changed = reencoded(|bytes| bytes[index] ^= 1);
         assert_eq!(rejected(&changed, &binding(), NOW), Rejected::Tampered);
     }
@@ -130,6 +133,30 @@ fn a_state_is_expired_from_its_last_second_on() {
     assert!(keys().open(&sealed, &binding(), LATER - 1).is_ok());
     assert_eq!(rejected(&sealed, &binding(), LATER), Rejected::Expired);
     assert_eq!(rejected(&sealed, &binding(), u64::MAX), Rejected::Expired);
+}
+
+/// R-MRTR-02: no state lives for ever, whatever it was sealed with.
+#[test]
+fn a_state_that_expires_too_far_ahead_is_rejected() {
+    let sealed = |expires_at| keys().seal(&binding(), b"payload", expires_at, &SystemRandom).unwrap();
+    let longest = NOW + StateKeys::MAX_LIFETIME_SECONDS;
+    assert!(keys().open(&sealed(longest), &binding(), NOW).is_ok());
+    let milliseconds = LATER * 1000;
+    for expires_at in [longest + 1, milliseconds, u64::MAX] {
+        assert_eq!(rejected(&sealed(expires_at), &binding(), NOW), Rejected::TooFarAhead, "{expires_at}");
+    }
+    // A clock that goes back: by an hour it only lends the hour, by a year it ends the state.
+    assert!(keys().open(&sealed(LATER), &binding(), NOW - 3600).is_ok());
+    assert_eq!(rejected(&sealed(LATER), &binding(), NOW - 365 * 86_400), Rejected::TooFarAhead);
+    // There is no time at which zero has not passed.
+    assert_eq!(rejected(&sealed(0), &binding(), 0), Rejected::Expired);
+}
+
+/// R-MRTR-02: the log shows the theft and not only the age.
+#[test]
+fn an_old_state_of_another_principal_is_another_principals() {
+    let binding = Binding { principal: principal("https://id.example", "8", "editor"), ..binding() };
+    assert_eq!(rejected(&sealed(), &binding, LATER + 1), Rejected::Principal);
 }
 
 /// R-MRTR-02, R-ID-01: issuer, subject and client each count.
@@ -178,34 +205,15 @@ fn the_outward_text_says_to_call_again_and_nothing_else() {
     );
 }
 
-#[test]
-fn a_new_active_key_still_opens_what_an_older_one_sealed() {
-    let rotated = StateKeys::new(StateKey::new("k2", [2; 32])).with(StateKey::new("k1", [1; 32]));
-    assert!(rotated.open(&sealed(), &binding(), NOW).is_ok());
-    let fresh = rotated.seal(&binding(), b"", LATER, &SystemRandom).unwrap();
-    assert_eq!(rejected(&fresh, &binding(), NOW), Rejected::UnknownKey, "the active key seals");
-}
-
+/// R-MRTR-02: from the cap on nothing is sealed, and what is at the cap opens.
 #[test]
 fn sealing_ends_exactly_at_the_cap() {
-    let around = MAX_SEALED_BYTES / 4 * 3 - (4 + SALT + NONCE + EXPIRY + 128 + TAG);
     let seal = |length| keys().seal(&binding(), &vec![0; length], LATER, &SystemRandom);
-    assert_eq!(seal(around).unwrap().len(), MAX_SEALED_BYTES);
-    assert!(keys().open(&seal(around).unwrap(), &binding(), NOW).is_ok());
-    assert_eq!(seal(around + 1), Err(SealError::TooLarge));
-}
-
-#[test]
-fn a_key_id_has_at_most_255_bytes() {
-    let seal =
-        |length| StateKeys::new(StateKey::new("k".repeat(length), [1; 32])).seal(&binding(), b"", LATER, &SystemRandom);
-    assert!(seal(255).is_ok());
-    assert_eq!(seal(256), Err(SealError::KeyId));
-}
-
-#[test]
-fn no_secret_shows_in_debug() {
-    assert_eq!(format!("{:?}", StateKey::new("k1", [0x41; 32])), r#"StateKey { id: "k1", .. }"#);
+    let longest = seal(StateKeys::MAX_PAYLOAD_BYTES).unwrap();
+    assert_eq!(longest.len(), MAX_SEALED_BYTES);
+    assert_eq!(keys().open(&longest, &binding(), NOW).unwrap().len(), StateKeys::MAX_PAYLOAD_BYTES);
+    assert_eq!(seal(StateKeys::MAX_PAYLOAD_BYTES + 1), Err(SealError::TooLarge));
+    assert_eq!(rejected(&(longest + "A"), &binding(), NOW), Rejected::TooLarge);
 }
 
 /// R-MRTR-02: every single bit, not a sample of them.
@@ -245,16 +253,57 @@ proptest! {
         bytes in prop::collection::vec(any::<u8>(), 0..400),
         ours in any::<bool>(),
     ) {
-        let mut state = if ours { vec![VERSION, 2, b'k', b'1'] } else { Vec::new() };
+        let mut state = Vec::new();
+        if ours {
+            state.push(VERSION);
+            state.extend_from_slice(&keys().active().mark());
+        }
         state.extend(bytes);
         let state = URL_SAFE_NO_PAD.encode(state);
         prop_assert!(keys().open(&state, &binding(), NOW).is_err());
     }
 
+    /// R-MRTR-02: whichever texts the two bindings hold, and however they would run together.
+    #[test]
+    fn a_state_opens_for_its_own_binding_only(
+        left in prop::array::uniform5("[ab]{1,3}"),
+        right in prop::array::uniform5("[ab]{1,3}"),
+        changed in 0..5_usize,
+    ) {
+        let bind = |[issuer, subject, client, upstream, method]: &[String; 5]| Binding {
+            principal: principal(issuer, subject, client),
+            upstream: upstream.clone(),
+            method: method.clone(),
+            digest: binding().digest,
+        };
+        let sealed = keys().seal(&bind(&left), b"payload", LATER, &SystemRandom).unwrap();
+        prop_assert_eq!(keys().open(&sealed, &bind(&right), NOW).is_ok(), left == right);
+        let mut one_changed = left.clone();
+        one_changed[changed].clone_from(&right[changed]);
+        prop_assert_eq!(keys().open(&sealed, &bind(&one_changed), NOW).is_ok(), one_changed == left);
+    }
+
+    /// R-MRTR-02: several bits at a time, of states with any payload.
+    #[test]
+    fn flipped_bits_are_rejected(
+        payload in prop::collection::vec(any::<u8>(), 0..200),
+        flips in prop::collection::vec(any::<prop::sample::Index>(), 1..8),
+    ) {
+        let sealed = keys().seal(&binding(), &payload, LATER, &SystemRandom).unwrap();
+        let original = URL_SAFE_NO_PAD.decode(sealed).unwrap();
+        let mut bytes = original.clone();
+        for flip in flips {
+            let bit = flip.index(bytes.len() * 8);
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+        prop_assume!(bytes != original);
+        prop_assert!(keys().open(&URL_SAFE_NO_PAD.encode(bytes), &binding(), NOW).is_err());
+    }
+
     #[test]
     fn any_payload_comes_back(
         payload in prop::collection::vec(any::<u8>(), 0..3000),
-        expires_at in NOW + 1..,
+        expires_at in NOW + 1..=NOW + StateKeys::MAX_LIFETIME_SECONDS,
     ) {
         let sealed = keys().seal(&binding(), &payload, expires_at, &SystemRandom).unwrap();
         prop_assert_eq!(&*keys().open(&sealed, &binding(), NOW).unwrap(), &payload);

@@ -12,8 +12,8 @@ pub enum WireError {
     /// An object names a key twice, so that two readers may see two values.
     #[error("a JSON object holds a key twice")]
     DuplicateKey,
-    /// A key of `inputRequests` is no Unicode text.
-    #[error("a key of inputRequests is no Unicode text")]
+    /// A key of `inputRequests` or of `content` is no Unicode text.
+    #[error("a key is no Unicode text")]
     KeyNotText,
     /// A field has to be there.
     #[error("`{0}` is missing")]

@@ -1,20 +1,6 @@
 use serde_json::{Value, json};
 
-use super::UrlElicitation;
 use crate::{Revision, codes};
-
-/// The JSON-RPC `error` object that asks for visits to pages before the call can be made again
-/// (R-ERR-01). Only for a client that declared url mode, under a revision that
-/// [has it](Revision::has_completion); `elicitations` has at least one.
-pub fn url_elicitation_required(message: &str, elicitations: &[UrlElicitation]) -> Value {
-    debug_assert!(!elicitations.is_empty(), "-32042 has to ask for something");
-    let elicitations: Vec<Value> = elicitations.iter().map(UrlElicitation::with_id).collect();
-    json!({
-        "code": codes::URL_ELICITATION_REQUIRED,
-        "message": message,
-        "data": { "elicitations": elicitations },
-    })
-}
 
 /// The JSON-RPC `error` object for a modern request that cannot go on without a capability that its
 /// client did not declare (R-CAP-05); over HTTP with status 400. `required` has the shape of client
@@ -44,20 +30,6 @@ pub fn unsupported_version(requested: &str) -> Value {
 mod tests {
     use super::*;
     use crate::Mode;
-
-    /// R-ERR-01: all url mode, each with its id.
-    #[test]
-    fn the_required_error_lists_every_elicitation_with_its_id() {
-        let elicitation = |id: &str| UrlElicitation {
-            message: format!("Connect {id}."),
-            url: format!("https://usher.example/connect/{id}"),
-            elicitation_id: id.to_owned(),
-        };
-        insta::assert_snapshot!(
-            url_elicitation_required("Connect first.", &[elicitation("a"), elicitation("b")]),
-            @r#"{"code":-32042,"message":"Connect first.","data":{"elicitations":[{"mode":"url","elicitationId":"a","url":"https://usher.example/connect/a","message":"Connect a."},{"mode":"url","elicitationId":"b","url":"https://usher.example/connect/b","message":"Connect b."}]}}"#
-        );
-    }
 
     /// R-CAP-05
     #[test]

@@ -2,12 +2,13 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{RawObject, ResultType, WireError, mode_of};
-use crate::{ClientCapabilities, Mode, Revision, json};
+use super::{Elicitation, ElicitationError, RawObject, ResultType, Retry, WireError, mode_of, present};
+use crate::{ClientCapabilities, Mode, Modes, Revision, json};
 
-/// A result that asks for input before the request can be completed: one half of a round.
+/// A result that asks for input before the request can be completed: one half of a round, as whoever answers reads it. It
+/// is written by a [`Round`](crate::Round).
 #[derive(Clone)]
 pub struct InputRequired<'a> {
     /// The questions, in the order of the text. May be empty: then the request is only to be made
@@ -15,6 +16,8 @@ pub struct InputRequired<'a> {
     pub requests: Vec<InputRequest<'a>>,
     /// The asker's own state, which goes back to it as it is.
     pub request_state: Option<Cow<'a, str>>,
+    /// The state in the text that it came in, with its quotes, which a [retry](Self::retry) echoes (R-MRTR-05).
+    pub request_state_raw: Option<&'a RawValue>,
 }
 
 /// One question of a round.
@@ -58,7 +61,7 @@ impl<'a> InputRequired<'a> {
             Some(_) => return Err(WireError::WrongType("inputRequests")),
             None => Vec::new(),
         };
-        Ok(Some(Self { requests, request_state }))
+        Ok(Some(Self { requests, request_state, request_state_raw: state }))
     }
 
     /// The capabilities that the first question needs which this client did not declare on this
@@ -66,6 +69,11 @@ impl<'a> InputRequired<'a> {
     /// [`missing_capability`](crate::missing_capability); `None` where it declared all.
     pub fn undeclared(&self, caps: &ClientCapabilities, revision: Revision) -> Option<Value> {
         self.requests.iter().find_map(|request| request.undeclared(caps, revision))
+    }
+
+    /// The retry of the request that this is the result of, to which the answers are given one by one (R-MRTR-05).
+    pub fn retry(&self) -> Retry {
+        Retry::new(self)
     }
 }
 
@@ -97,6 +105,17 @@ impl<'a> InputRequest<'a> {
         Ok(Self { key, method, params, raw })
     }
 
+    /// The question to a person, if its mode is one of those that we `declared` on this very request (R-CAP-04); `None` for
+    /// sampling and roots.
+    pub fn elicitation(&self, revision: Revision, declared: Modes) -> Result<Option<Elicitation>, ElicitationError> {
+        match self.params {
+            Some(params) if self.method == "elicitation/create" => {
+                Elicitation::parse(params.get(), revision)?.within(declared).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
     fn undeclared(&self, caps: &ClientCapabilities, revision: Revision) -> Option<Value> {
         let params = self.params.map(RawValue::get);
         match &*self.method {
@@ -121,11 +140,6 @@ fn with_tools(params: Option<&str>) -> bool {
         .is_some_and(|params| params.contains("tools") || params.contains("toolChoice"))
 }
 
-/// The value under `key` that is not `null`.
-fn present<'a>(object: &RawObject<'a>, key: &str) -> Option<&'a RawValue> {
-    object.get(key).filter(|value| !json::is_null(value.get()))
-}
-
 /// Names keys and methods only: questions and state are the user's.
 impl fmt::Debug for InputRequired<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -140,27 +154,6 @@ impl fmt::Debug for InputRequest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InputRequest").field("key", &self.key).field("method", &self.method).finish_non_exhaustive()
     }
-}
-
-/// A whole `result` that asks these questions: each a key, unique among them, and the parameters of
-/// its `elicitation/create`. `inputRequests` is left out where there are none but there is a state.
-pub fn input_required(requests: &[(String, Value)], state: Option<&str>) -> Value {
-    let mut result = json!({ "resultType": "input_required" });
-    if !requests.is_empty() || state.is_none() {
-        let questions: Map<String, Value> = requests
-            .iter()
-            .map(|(key, params)| {
-                let question = json!({ "method": "elicitation/create", "params": params });
-                (key.clone(), question)
-            })
-            .collect();
-        debug_assert_eq!(questions.len(), requests.len(), "a key was used twice");
-        result["inputRequests"] = Value::Object(questions);
-    }
-    if let Some(state) = state {
-        result["requestState"] = state.into();
-    }
-    result
 }
 
 #[cfg(test)]

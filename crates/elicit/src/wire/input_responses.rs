@@ -3,7 +3,8 @@ use std::fmt;
 
 use serde_json::value::RawValue;
 
-use super::{Answer, RawObject, WireError};
+use super::{RawObject, WireError};
+use crate::Answer;
 
 /// The answers that a retry brings: the other half of a round. Each is a result of the method that
 /// its key asked for; an [`Answer`] for `elicitation/create`.
@@ -63,8 +64,8 @@ mod tests {
     #[test]
     fn an_answer_is_missing_when_absent_or_malformed() {
         let responses = InputResponses::parse(RAW).unwrap();
-        assert_eq!(responses.answer("b").unwrap().action, Action::Accept);
-        assert_eq!(responses.answer("a").unwrap().action, Action::Decline);
+        assert_eq!(responses.answer("b").unwrap().action(), Action::Accept);
+        assert_eq!(responses.answer("a").unwrap().action(), Action::Decline);
         assert!(responses.answer("c").is_none());
         assert!(responses.answer("absent").is_none());
     }

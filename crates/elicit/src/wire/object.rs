@@ -99,6 +99,12 @@ impl<'a> RawObject<'a> {
         })
     }
 
+    /// The members as they were read, with keys as text; an error for a key that is none.
+    pub(crate) fn text_members(&self) -> impl Iterator<Item = Result<(&str, &'a RawValue), WireError>> {
+        self.members()
+            .map(|(key, value)| std::str::from_utf8(key).map(|key| (key, value)).map_err(|_| WireError::KeyNotText))
+    }
+
     pub(super) fn to_json_without(&self, leave_out: impl Fn(&[u8]) -> bool) -> String {
         let kept = || self.members.iter().filter(|member| !leave_out(&member.key));
         let length: usize = kept().map(|member| member.key_text.len() + member.value.as_str().len() + 2).sum();

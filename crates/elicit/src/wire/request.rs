@@ -1,143 +1,105 @@
-use serde_json::{Value, json};
+use serde_json::value::RawValue;
 
-use super::{RawObject, WireError};
-use crate::{Mode, Revision, json};
+use super::{Elicitation, ElicitationError, RawObject, RequestId, WireError};
+use crate::{Modes, Revision, json};
 
-/// A question in url mode, in the words of either era.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UrlElicitation {
-    /// Why the visit is needed (R-REQ-01).
-    pub message: String,
-    /// The absolute URL of the page. It carries no credential and no personal data (R-URL-03).
-    pub url: String,
-    /// The unguessable id that 2025-11-25 names the elicitation by; 2026-07-28 does not see it.
-    pub elicitation_id: String,
+/// A JSON-RPC request `elicitation/create` of a legacy server, as a host receives it. It is written by
+/// [`Elicitation::request`].
+#[derive(Clone, Debug)]
+pub struct ElicitRequest<'a> {
+    /// The id that the response has to carry.
+    pub id: RequestId,
+    params: Option<&'a RawValue>,
 }
 
-impl UrlElicitation {
-    /// The parameters of `elicitation/create` under `revision`; `None` where it has no url mode
-    /// (R-CAP-07). `elicitationId` goes out in 2025-11-25 only (R-URL-01).
-    pub fn params(&self, revision: Revision) -> Option<Value> {
-        if !revision.has_url_mode() {
-            return None;
+impl<'a> ElicitRequest<'a> {
+    /// Reads a whole JSON-RPC message; `None` for one with another method, and for one that wants no response. What its
+    /// parameters are is read [afterwards](Self::elicitation), so that faults in them can be answered under its id.
+    pub fn parse(message: &'a str) -> Result<Option<Self>, WireError> {
+        let object = RawObject::parse(message)?;
+        let (Some(id), Some(method)) = (object.get("id"), object.get("method")) else { return Ok(None) };
+        if json::text(method.get()).as_deref() != Some("elicitation/create") {
+            return Ok(None);
         }
-        if revision.has_completion() {
-            Some(self.with_id())
-        } else {
-            Some(json!({
-                "mode": Mode::Url.as_str(),
-                "url": self.url,
-                "message": self.message,
-            }))
-        }
+        Ok(Some(Self { id: RequestId::read(id)?, params: object.get("params") }))
     }
 
-    pub(super) fn with_id(&self) -> Value {
-        json!({
-            "mode": Mode::Url.as_str(),
-            "elicitationId": self.elicitation_id,
-            "url": self.url,
-            "message": self.message,
-        })
+    /// The parameters as they came.
+    pub fn params(&self) -> Option<&'a RawValue> {
+        self.params
     }
-}
 
-/// The mode of an `elicitation/create` with these parameters (R-REQ-02): form where `mode` is
-/// absent. Any other `mode` than `form` and `url` is an error, which the asker gets as
-/// [`INVALID_PARAMS`](crate::INVALID_PARAMS); it is never taken for a form.
-pub fn mode_of(params: Option<&str>) -> Result<Mode, WireError> {
-    let Some(params) = params else {
-        return Ok(Mode::Form);
-    };
-    let Some(mode) = RawObject::parse(params)?.get("mode") else {
-        return Ok(Mode::Form);
-    };
-    match json::text(mode.get()).as_deref() {
-        Some("form") => Ok(Mode::Form),
-        Some("url") => Ok(Mode::Url),
-        _ => Err(WireError::UnknownMode),
+    /// The question, if its mode is one of those that we `declared` (R-CAP-04, R-REQ-02). An error is the answer:
+    /// [`refusal`](Self::refusal).
+    pub fn elicitation(&self, revision: Revision, declared: Modes) -> Result<Elicitation, ElicitationError> {
+        let params = self.params.ok_or(WireError::Missing("params"))?;
+        Elicitation::parse(params.get(), revision)?.within(declared)
     }
-}
 
-/// The text of the notification that an interaction is complete (R-DONE-01). Only for a client of
-/// a revision that [has it](Revision::has_completion).
-pub fn complete_notice(elicitation_id: &str) -> String {
-    json!({
-        "jsonrpc": "2.0",
-        "method": "notifications/elicitation/complete",
-        "params": { "elicitationId": elicitation_id },
-    })
-    .to_string()
+    /// The response with what the person did. `result` is the text of [`Outcome::to_json`](crate::Outcome::to_json),
+    /// [`Answer::to_json`](crate::Answer::to_json) or of an answer of another type.
+    pub fn response(&self, result: &str) -> String {
+        debug_assert!(json::is_valid(result), "the result is not JSON");
+        format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, self.id.to_json())
+    }
+
+    /// The response that refuses the question, with the code and the text of `error`.
+    pub fn refusal(&self, error: &ElicitationError) -> String {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":{}}}}}"#,
+            self.id.to_json(),
+            error.code(),
+            json::quote(&error.to_string())
+        )
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Answer, Mode};
 
-    fn elicitation() -> UrlElicitation {
-        UrlElicitation {
-            message: "Connect your weather account.".to_owned(),
-            url: "https://usher.example/connect/abc".to_owned(),
-            elicitation_id: "abc".to_owned(),
+    const BOTH: Modes = Modes { form: true, url: true };
+
+    fn request(text: &str) -> ElicitRequest<'_> {
+        ElicitRequest::parse(text).unwrap().unwrap()
+    }
+
+    /// R-CAP-04, R-REQ-02, R-FORM-02: what we cannot ask is answered with -32602 under the request's own id.
+    #[test]
+    fn a_question_that_cannot_be_asked_is_refused_under_its_id() {
+        let form = r#"{"jsonrpc":"2.0","id":"a\/b","method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"object"}}}}}"#;
+        let asked = request(form);
+        let error = asked.elicitation(Revision::V2025_11_25, BOTH).unwrap_err();
+        insta::assert_snapshot!(asked.refusal(&error), @r#"{"jsonrpc":"2.0","id":"a/b","error":{"code":-32602,"message":"`requestedSchema`: the schema is no form: /properties/a is a nested object; allowed types are string, number, integer, boolean, and array for several choices; choices are `enum`, or `oneOf` of `const` and `title`"}}"#);
+        let url = r#"{"jsonrpc":"2.0","id":9007199254740993,"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://a.example/","elicitationId":"1"}}"#;
+        let asked = request(url);
+        let error = asked.elicitation(Revision::V2025_11_25, Modes { form: true, url: false }).unwrap_err();
+        assert_eq!(error, ElicitationError::Undeclared(Mode::Url));
+        insta::assert_snapshot!(asked.refusal(&error), @r#"{"jsonrpc":"2.0","id":9007199254740993,"error":{"code":-32602,"message":"elicitation in url mode was not declared"}}"#);
+        assert!(asked.elicitation(Revision::V2025_11_25, BOTH).is_ok());
+        let none = request(r#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create"}"#);
+        assert_eq!(none.elicitation(Revision::V2025_11_25, BOTH).unwrap_err().code(), -32602);
+    }
+
+    /// R-ACT-02
+    #[test]
+    fn the_answer_goes_back_under_the_id() {
+        let asked = request(r#"{"jsonrpc":"2.0","id":"q-1","method":"elicitation/create","params":{}}"#);
+        insta::assert_snapshot!(asked.response(&Answer::<crate::Content>::Decline.to_json()), @r#"{"jsonrpc":"2.0","id":"q-1","result":{"action":"decline"}}"#);
+    }
+
+    #[test]
+    fn other_messages_are_no_question() {
+        for text in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","method":"elicitation/create","params":{}}"#,
+        ] {
+            assert!(ElicitRequest::parse(text).unwrap().is_none(), "{text}");
         }
-    }
-
-    /// R-REQ-01, R-URL-01: 2025-11-25 names the elicitation.
-    #[test]
-    fn a_legacy_url_question_carries_its_id() {
-        insta::assert_snapshot!(
-            elicitation().params(Revision::V2025_11_25).unwrap(),
-            @r#"{"mode":"url","elicitationId":"abc","url":"https://usher.example/connect/abc","message":"Connect your weather account."}"#
-        );
-    }
-
-    /// R-REQ-01, R-URL-01: 2026-07-28 has no `elicitationId`, not even an empty one.
-    #[test]
-    fn a_modern_url_question_carries_no_id() {
-        insta::assert_snapshot!(
-            elicitation().params(Revision::V2026_07_28).unwrap(),
-            @r#"{"mode":"url","url":"https://usher.example/connect/abc","message":"Connect your weather account."}"#
-        );
-    }
-
-    /// R-CAP-07: peers that know no url mode are not asked in it.
-    #[test]
-    fn older_revisions_have_no_url_question() {
-        for revision in Revision::ALL {
-            assert_eq!(elicitation().params(*revision).is_some(), revision.has_url_mode(), "{revision}");
-        }
-    }
-
-    /// R-REQ-02: absent is form; anything but the two is refused, never taken for a form.
-    #[test]
-    fn the_mode_is_form_unless_it_says_url() {
-        assert_eq!(mode_of(None), Ok(Mode::Form));
-        let table = [
-            ("{}", Ok(Mode::Form)),
-            (r#"{"message":"m","requestedSchema":{}}"#, Ok(Mode::Form)),
-            (r#"{"mode":"form"}"#, Ok(Mode::Form)),
-            (r#"{"mode":"url"}"#, Ok(Mode::Url)),
-            (r#"{"mode":"\u0075rl"}"#, Ok(Mode::Url)),
-            (r#"{"mode":"URL"}"#, Err(WireError::UnknownMode)),
-            (r#"{"mode":"voice"}"#, Err(WireError::UnknownMode)),
-            (r#"{"mode":""}"#, Err(WireError::UnknownMode)),
-            (r#"{"mode":null}"#, Err(WireError::UnknownMode)),
-            (r#"{"mode":["form"]}"#, Err(WireError::UnknownMode)),
-            (r#"{"mode":"form","mode":"url"}"#, Err(WireError::DuplicateKey)),
-            ("[]", Err(WireError::NotObject)),
-            ("{", Err(WireError::NotJson)),
-        ];
-        for (params, mode) in table {
-            assert_eq!(mode_of(Some(params)), mode, "{params}");
-        }
-    }
-
-    /// R-DONE-01
-    #[test]
-    fn the_completion_notice_names_the_elicitation() {
-        insta::assert_snapshot!(
-            complete_notice("a\"b"),
-            @r#"{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"a\"b"}}"#
-        );
+        assert_eq!(ElicitRequest::parse("[]").unwrap_err(), WireError::NotObject);
+        let null = r#"{"jsonrpc":"2.0","id":null,"method":"elicitation/create"}"#;
+        assert_eq!(ElicitRequest::parse(null).unwrap_err(), WireError::WrongType("id"));
     }
 }

@@ -164,30 +164,6 @@ fn the_first_undeclared_question_is_the_one_that_is_named() {
     assert_eq!(missing.unwrap().to_string(), r#"{"sampling":{}}"#);
 }
 
-/// R-MRTR-07, R-MRTR-08, R-ERR-03: a modern question is part of a result, with its `resultType`.
-#[test]
-fn our_own_round_has_the_shape_of_the_protocol() {
-    let requests = [
-        ("b".to_owned(), json!({ "mode": "url", "url": "https://a.example", "message": "m" })),
-        ("a".to_owned(), json!({ "mode": "form", "message": "n" })),
-    ];
-    insta::assert_snapshot!(
-        input_required(&requests, Some("sealed")),
-        @r#"{"resultType":"input_required","inputRequests":{"b":{"method":"elicitation/create","params":{"mode":"url","url":"https://a.example","message":"m"}},"a":{"method":"elicitation/create","params":{"mode":"form","message":"n"}}},"requestState":"sealed"}"#
-    );
-    insta::assert_snapshot!(
-        input_required(&[], Some("sealed")),
-        @r#"{"resultType":"input_required","requestState":"sealed"}"#
-    );
-    insta::assert_snapshot!(
-        input_required(&[], None),
-        @r#"{"resultType":"input_required","inputRequests":{}}"#
-    );
-    for result in [input_required(&requests, None), input_required(&[], Some("sealed")), input_required(&[], None)] {
-        assert!(InputRequired::parse(&result.to_string()).unwrap().is_some());
-    }
-}
-
 #[test]
 fn no_question_and_no_state_shows_in_debug() {
     let shown = format!("{:?}", round(ROUND));

@@ -1,0 +1,252 @@
+//! One property: its type, and the keywords that belong to it.
+
+use std::cmp::Ordering;
+
+use serde_json::value::RawValue;
+
+use super::super::field::{Boolean, Field, Kind, MultiSelect, Numeric, Select, Text};
+use super::super::{Format, Oddity, Pattern, Problem, Rule};
+use super::choices::{items, list, titled};
+use super::reader::{Place, Reader};
+use super::{COMBINATORS, UNCHECKED};
+use crate::{Value, json};
+
+/// The keywords of one property that mean something to a form.
+#[derive(Default)]
+pub(super) struct Keywords<'a> {
+    type_name: Option<&'a RawValue>,
+    title: Option<&'a RawValue>,
+    description: Option<&'a RawValue>,
+    default: Option<&'a RawValue>,
+    format: Option<&'a RawValue>,
+    pattern: Option<&'a RawValue>,
+    min_length: Option<&'a RawValue>,
+    max_length: Option<&'a RawValue>,
+    minimum: Option<&'a RawValue>,
+    maximum: Option<&'a RawValue>,
+    pub(super) list: Option<&'a RawValue>,
+    pub(super) titles: Option<&'a RawValue>,
+    pub(super) one_of: Option<&'a RawValue>,
+    items: Option<&'a RawValue>,
+    min_items: Option<&'a RawValue>,
+    max_items: Option<&'a RawValue>,
+    unique_items: Option<&'a RawValue>,
+    write_only: Option<&'a RawValue>,
+    combined: bool,
+}
+
+pub(super) fn property(schema: &RawValue, place: &Place<'_>, reader: &mut Reader) -> Option<Field> {
+    let object = reader.object(place, schema.get())?;
+    let mut words = Keywords::default();
+    for (key, value) in reader.members(place, &object) {
+        let slot = match key {
+            "type" => &mut words.type_name,
+            "title" => &mut words.title,
+            "description" => &mut words.description,
+            "default" => &mut words.default,
+            "format" => &mut words.format,
+            "pattern" => &mut words.pattern,
+            "minLength" => &mut words.min_length,
+            "maxLength" => &mut words.max_length,
+            "minimum" => &mut words.minimum,
+            "maximum" => &mut words.maximum,
+            "enum" => &mut words.list,
+            "enumNames" => &mut words.titles,
+            "oneOf" => &mut words.one_of,
+            "items" => &mut words.items,
+            "minItems" => &mut words.min_items,
+            "maxItems" => &mut words.max_items,
+            "uniqueItems" => &mut words.unique_items,
+            "writeOnly" => &mut words.write_only,
+            _ if COMBINATORS.contains(&key) => {
+                reader.fault(&place.at(key), Problem::Combinator);
+                words.combined = true;
+                continue;
+            }
+            _ if UNCHECKED.contains(&key) => {
+                reader.find(&place.at(key), Oddity::UncheckedKeyword);
+                continue;
+            }
+            _ => continue,
+        };
+        *slot = Some(value);
+    }
+    words.field(place, reader)
+}
+
+impl Keywords<'_> {
+    fn field(&self, place: &Place<'_>, reader: &mut Reader) -> Option<Field> {
+        let mut words = |key: &str, raw: Option<&RawValue>| {
+            raw.and_then(|raw| reader.text(&place.at(key), raw)).map(std::borrow::Cow::into_owned)
+        };
+        let title = words("title", self.title);
+        let description = words("description", self.description);
+        let kind = self.kind(place, reader)?;
+        let mut field = Field { name: String::new(), title, description, required: false, kind };
+        if let Some(default) = self.default {
+            read_default(&mut field, default, &place.at("default"), reader);
+        }
+        Some(field)
+    }
+
+    fn kind(&self, place: &Place<'_>, reader: &mut Reader) -> Option<Kind> {
+        let Some(raw) = self.type_name else {
+            // A reference or a combinator stands in place of the type, and was named.
+            if !self.combined {
+                reader.fault(place, Problem::MissingType("type"));
+            }
+            return None;
+        };
+        let Some(name) = json::text(raw.get()) else {
+            reader.wrong_type(&place.at("type"), raw.get(), "the name of one type");
+            return None;
+        };
+        if name != "string" {
+            if self.list.is_some() {
+                reader.fault(&place.at("enum"), Problem::ChoicesNotOfText);
+            }
+            if self.one_of.is_some() {
+                reader.fault(&place.at("oneOf"), Problem::Combinator);
+            }
+        }
+        match &*name {
+            "string" if self.list.is_some() || self.one_of.is_some() => self.select(place, reader),
+            "string" => Some(Kind::Text(self.text(place, reader))),
+            "number" => Some(Kind::Number(self.numeric(place, reader))),
+            "integer" => Some(Kind::Integer(self.numeric(place, reader))),
+            "boolean" => Some(Kind::Boolean(Boolean::default())),
+            "array" => self.multi_select(place, reader),
+            "object" => {
+                reader.fault(place, Problem::NestedObject);
+                None
+            }
+            _ => {
+                reader.fault(place, Problem::UnknownType(name.into_owned()));
+                None
+            }
+        }
+    }
+
+    fn text(&self, place: &Place<'_>, reader: &mut Reader) -> Text {
+        let mut text = Text {
+            min_length: self.min_length.and_then(|raw| reader.count(&place.at("minLength"), raw)),
+            max_length: self.max_length.and_then(|raw| reader.count(&place.at("maxLength"), raw)),
+            secret: self.write_only.is_some_and(|raw| raw.get() == "true"),
+            ..Text::default()
+        };
+        if text.min_length > text.max_length && text.max_length.is_some() {
+            reader.fault(&place.at("minLength"), Problem::Bounds("maxLength"));
+        }
+        if let Some(name) = self.format.and_then(|raw| reader.text(&place.at("format"), raw)) {
+            text.secret |= name == "password";
+            text.format = Format::from_name(&name);
+            if text.format.is_none() {
+                reader.find(&place.at("format"), Oddity::UnknownFormat(name.into_owned()));
+            }
+        }
+        if let Some(source) = self.pattern.and_then(|raw| reader.text(&place.at("pattern"), raw)) {
+            match Pattern::parse_within(&source, &mut reader.budget) {
+                Ok(pattern) => {
+                    if let Some(reason) = pattern.unchecked_reason() {
+                        reader.find(&place.at("pattern"), Oddity::UncheckedPattern(reason));
+                    }
+                    text.pattern = Some(pattern);
+                }
+                Err(error) => reader.fault(&place.at("pattern"), Problem::Pattern(error)),
+            }
+        }
+        text
+    }
+
+    fn numeric(&self, place: &Place<'_>, reader: &mut Reader) -> Numeric {
+        let minimum = self.minimum.and_then(|raw| reader.number(&place.at("minimum"), raw));
+        let maximum = self.maximum.and_then(|raw| reader.number(&place.at("maximum"), raw));
+        if let (Some(least), Some(most)) = (&minimum, &maximum)
+            && least.compare(most) == Ordering::Greater
+        {
+            reader.fault(&place.at("minimum"), Problem::Bounds("maximum"));
+        }
+        Numeric { minimum, maximum, default: None }
+    }
+
+    fn select(&self, place: &Place<'_>, reader: &mut Reader) -> Option<Kind> {
+        for (key, raw) in [
+            ("format", self.format),
+            ("pattern", self.pattern),
+            ("minLength", self.min_length),
+            ("maxLength", self.max_length),
+        ] {
+            if raw.is_some() {
+                reader.find(&place.at(key), Oddity::UncheckedKeyword);
+            }
+        }
+        let choices = match (self.list, self.one_of) {
+            (Some(raw), one_of) => {
+                if one_of.is_some() {
+                    reader.fault(&place.at("oneOf"), Problem::TwoLists);
+                }
+                list(raw, self.titles, place, reader)
+            }
+            (None, Some(raw)) => titled(raw, &place.at("oneOf"), reader),
+            (None, None) => None,
+        }?;
+        Some(Kind::Select(Select { choices, default: None }))
+    }
+
+    fn multi_select(&self, place: &Place<'_>, reader: &mut Reader) -> Option<Kind> {
+        let min_items = self.min_items.and_then(|raw| reader.count(&place.at("minItems"), raw));
+        let max_items = self.max_items.and_then(|raw| reader.count(&place.at("maxItems"), raw));
+        let unique = self.unique_items.and_then(|raw| reader.flag(&place.at("uniqueItems"), raw)).unwrap_or(false);
+        let Some(raw) = self.items else {
+            reader.fault(place, Problem::FreeArray);
+            return None;
+        };
+        let choices = items(raw, &place.at("items"), reader)?;
+        if max_items.is_some_and(|most| min_items > Some(most)) {
+            reader.fault(&place.at("minItems"), Problem::Bounds("maxItems"));
+        }
+        if min_items.is_some_and(|least| least > choices.len() as u64) {
+            reader.fault(&place.at("minItems"), Problem::MoreThanChoices(choices.len()));
+        }
+        Some(Kind::MultiSelect(MultiSelect { choices, min_items, max_items, unique, default: None }))
+    }
+}
+
+fn read_default(field: &mut Field, raw: &RawValue, place: &Place<'_>, reader: &mut Reader) {
+    let value = Value::read(raw);
+    for rule in field.check(&value) {
+        match rule {
+            // The specification's own example has a default that its pattern does not match.
+            Rule::Pattern(_) => reader.find(place, Oddity::Default("pattern")),
+            Rule::Format(_) => reader.find(place, Oddity::Default("format")),
+            rule => reader.fault(place, Problem::Default(rule)),
+        }
+    }
+    match (&mut field.kind, value) {
+        (Kind::Text(text), Value::Text(value)) => text.default = Some(value),
+        (Kind::Number(numeric) | Kind::Integer(numeric), Value::Number(value)) => numeric.default = Some(value),
+        (Kind::Boolean(boolean), Value::Boolean(value)) => boolean.default = Some(value),
+        (Kind::Select(select), Value::Text(value)) => select.default = Some(value),
+        (Kind::MultiSelect(select), Value::List(value)) => select.default = Some(value),
+        // Named above as a default of another type.
+        _ => {}
+    }
+}
+
+impl Field {
+    /// What stands for a property whose schema has a fault, until the whole form is refused.
+    pub(super) fn unreadable() -> Self {
+        Self {
+            name: String::new(),
+            title: None,
+            description: None,
+            required: false,
+            kind: Kind::Boolean(Boolean::default()),
+        }
+    }
+
+    pub(super) fn named(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.name);
+        self
+    }
+}

@@ -1,0 +1,161 @@
+use std::collections::HashMap;
+
+use serde_json::value::RawValue;
+
+use super::{InputRequired, RawObject, RequestId, WireError, mode_of};
+use crate::{Mode, Outcome, json};
+
+/// The retry of a request that required input: takes the answers and writes the request anew when all are there
+/// (R-MRTR-05). It is good for that request alone, and once.
+#[derive(Clone, Debug)]
+pub struct Retry {
+    questions: Vec<Question>,
+    places: HashMap<String, usize>,
+    /// As it came, with its quotes.
+    state: Option<String>,
+}
+
+#[derive(Clone)]
+struct Question {
+    key: String,
+    /// Of an elicitation; sampling and roots have none.
+    mode: Option<Mode>,
+    /// A JSON object.
+    answer: Option<String>,
+}
+
+/// Why a request cannot be retried.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RetryError {
+    /// Nobody asked under this key.
+    #[error("nothing was asked under the key {0:?}")]
+    UnknownKey(String),
+    /// The answer is to another kind of question: form, url, or neither.
+    #[error("the answer under {0:?} is to a question of another kind")]
+    OtherKind(String),
+    /// The questions under these keys have no answer yet.
+    #[error("not answered: {}", .0.join(", "))]
+    Missing(Vec<String>),
+    /// The retry has the id of the first try, of which it is independent.
+    #[error("a retry needs an id of its own")]
+    SameId,
+    /// The request, or the result of sampling or roots, cannot be read.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+}
+
+impl Retry {
+    pub(super) fn new(required: &InputRequired<'_>) -> Self {
+        let questions: Vec<Question> = required
+            .requests
+            .iter()
+            .map(|request| Question {
+                key: request.key.clone().into_owned(),
+                mode: (request.method == "elicitation/create")
+                    .then(|| mode_of(request.params.map(RawValue::get)).unwrap_or(Mode::Form)),
+                answer: None,
+            })
+            .collect();
+        let places = questions.iter().enumerate().map(|(place, question)| (question.key.clone(), place)).collect();
+        Self { questions, places, state: required.request_state_raw.map(|state| state.get().to_owned()) }
+    }
+
+    /// Gives the answer to the elicitation under `key`. Another one takes its place.
+    pub fn answer(&mut self, key: &str, outcome: &Outcome) -> Result<(), RetryError> {
+        let question = self.question(key)?;
+        let fits = match outcome {
+            Outcome::Form(_) => question.mode == Some(Mode::Form),
+            Outcome::Url(_) => question.mode == Some(Mode::Url),
+            Outcome::Unanswered(_) => question.mode.is_some(),
+        };
+        if !fits {
+            return Err(RetryError::OtherKind(key.to_owned()));
+        }
+        question.answer = Some(outcome.to_json());
+        Ok(())
+    }
+
+    /// Gives the result, a JSON object, of the `sampling/createMessage` or `roots/list` under `key`.
+    pub fn result(&mut self, key: &str, result: &str) -> Result<(), RetryError> {
+        RawObject::parse(result)?;
+        let question = self.question(key)?;
+        if question.mode.is_some() {
+            return Err(RetryError::OtherKind(key.to_owned()));
+        }
+        question.answer = Some(result.to_owned());
+        Ok(())
+    }
+
+    /// The keys without an answer, in the order of the questions.
+    pub fn missing(&self) -> impl Iterator<Item = &str> {
+        self.questions.iter().filter(|question| question.answer.is_none()).map(|question| question.key.as_str())
+    }
+
+    /// The parameters of the retry, made of those of the request: with the answers under their keys and the state as it
+    /// came, byte for byte. What an earlier round left of both goes, and where there is no state none is invented.
+    pub fn params(&self, request_params: &str) -> Result<String, RetryError> {
+        let missing: Vec<String> = self.missing().map(str::to_owned).collect();
+        if !missing.is_empty() {
+            return Err(RetryError::Missing(missing));
+        }
+        let mut params = RawObject::parse(request_params)?;
+        if self.questions.is_empty() {
+            params.remove("inputResponses");
+        } else {
+            params.set("inputResponses", self.responses());
+        }
+        match &self.state {
+            Some(state) => params.set("requestState", state.clone()),
+            None => drop(params.remove("requestState")),
+        }
+        Ok(params.to_json())
+    }
+
+    /// The whole JSON-RPC message of the retry, made of that of the request; `id` is another one than the request's.
+    pub fn request(&self, request: &str, id: &RequestId) -> Result<String, RetryError> {
+        let mut message = RawObject::parse(request)?;
+        let before = message.get("id").ok_or(WireError::Missing("id"))?;
+        if RequestId::read(before)? == *id {
+            return Err(RetryError::SameId);
+        }
+        let params = message.get("params").ok_or(WireError::Missing("params"))?;
+        let params = self.params(params.get())?;
+        message.set("id", id.to_json());
+        message.set("params", params);
+        Ok(message.to_json())
+    }
+
+    fn question(&mut self, key: &str) -> Result<&mut Question, RetryError> {
+        let place = self.places.get(key).copied();
+        place.and_then(|place| self.questions.get_mut(place)).ok_or_else(|| RetryError::UnknownKey(key.to_owned()))
+    }
+
+    fn responses(&self) -> String {
+        let mut text = String::from("{");
+        for question in &self.questions {
+            let Some(answer) = &question.answer else { continue };
+            if text.len() > 1 {
+                text.push(',');
+            }
+            json::write_quoted(&question.key, &mut text);
+            text.push(':');
+            text.push_str(answer);
+        }
+        text.push('}');
+        text
+    }
+}
+
+/// The key, and whether there is an answer: which one is the person's.
+impl std::fmt::Debug for Question {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Question")
+            .field("key", &self.key)
+            .field("answered", &self.answer.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;
