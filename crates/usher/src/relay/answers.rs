@@ -31,7 +31,7 @@ pub(super) enum Said {
 
 impl Said {
     fn of(outcome: Result<&RawValue, &RawValue>) -> Self {
-        match outcome.ok().and_then(|result| Answer::parse(result.get()).ok()).map(|answer| answer.action) {
+        match outcome.ok().and_then(|result| Answer::parse(result.get()).ok()).map(|answer| answer.action()) {
             Some(Action::Accept) => Self::Accepted,
             Some(Action::Decline) => Self::Declined,
             Some(Action::Cancel) | None => Self::Dismissed,

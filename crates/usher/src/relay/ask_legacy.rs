@@ -4,14 +4,14 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::response::Response;
-use elicit::{complete_notice, url_elicitation_required};
+use elicit::{CompleteNotice, Elicitation, QuestionError, RequestId, UrlElicitationRequired};
 use http::StatusCode;
 use tokio::time::Instant;
 use usher_store::{AskReason, Interaction, Session};
 
 use super::{
     answers::{Heard, Part, Question, Said},
-    ask_modern::elicitation,
+    ask_modern::{elicitation, unaskable},
     call::{Attempt, Call, REFUSED_AT_MOST},
     cancels::Followed,
     ending::{Ending, title},
@@ -79,8 +79,14 @@ async fn put(call: &Call, session: &Session, missing: &[Missing]) -> Result<Vec<
 fn required(call: &Call, interactions: &[Interaction]) -> Response {
     let titles: Vec<String> = interactions.iter().map(|one| title(call, &one.provider)).collect();
     let message = format!("Connect {} first, then send this request again.", titles.join(" and "));
-    let elicitations: Vec<_> = interactions.iter().map(|one| elicitation(call, one)).collect();
-    reply::error_value(StatusCode::OK, Some(&call.id), &url_elicitation_required(&message, &elicitations))
+    let elicitations: Result<_, _> = interactions.iter().map(|one| elicitation(call, one)).collect();
+    let error = elicitations
+        .and_then(|elicitations| UrlElicitationRequired::new(message, elicitations))
+        .and_then(|required| required.error_for(call.screen.capabilities(), call.screen.revision));
+    match error {
+        Ok(error) => reply::error_raw(StatusCode::OK, &call.id, &error),
+        Err(error) => unaskable(call, &error),
+    }
 }
 
 /// Asks for one credential after the other, and goes on when none is missing.
@@ -165,7 +171,13 @@ async fn settle(
     }
     let mut part = answers.part(&session.key, &interaction.id, &*call.caller.app.random);
     if let Some(question) = part.question() {
-        held.message(&create(call, session, interaction, question)).await?;
+        match create(call, session, interaction, question) {
+            Ok(create) => held.message(&create).await?,
+            Err(error) => {
+                tracing::error!(%error, "a question of ours cannot be asked");
+                return Ok(Outcome::TimeIsUp);
+            }
+        }
     }
     let what = format!("Waiting for you to connect {}", title(call, &interaction.provider));
     let outcome = tokio::select! {
@@ -188,7 +200,7 @@ async fn settle(
 async fn notice(call: &Call, session: &Session, interaction: &Interaction, held: &Held) -> Result<(), Gone> {
     let place = held.reserve().await?;
     match call.caller.app.store.claim_notice(&interaction.id, &session.key).await {
-        Ok(true) => place.send(message_event(&complete_notice(interaction.id.as_str()))),
+        Ok(true) => place.send(message_event(&CompleteNotice::new(interaction.id.as_str()).to_json())),
         Ok(false) => {}
         Err(error) => tracing::warn!(%error, "a completion notice cannot be claimed"),
     }
@@ -232,10 +244,14 @@ async fn outcome(call: &Call, interaction: &Interaction, part: &mut Part) -> Out
     }
 }
 
-fn create(call: &Call, session: &Session, interaction: &Interaction, question: &Question) -> String {
-    let params = elicitation(call, interaction).params(session.revision).unwrap_or_default();
-    let id = serde_json::Value::from(question.id.as_str());
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"elicitation/create","params":{params}}}"#)
+fn create(
+    call: &Call,
+    session: &Session,
+    interaction: &Interaction,
+    question: &Question,
+) -> Result<String, QuestionError> {
+    let id = RequestId::from(question.id.as_str());
+    Elicitation::from(elicitation(call, interaction)?).request(&id, &session.capabilities, session.revision)
 }
 
 /// Takes a question back that was not answered, so that no dialog stays open for a call that is over.

@@ -1,7 +1,7 @@
 //! Asks in the modern era: a result that requires input, and the wait of the retry that brings it.
 
 use axum::response::Response;
-use elicit::{UrlElicitation, input_required};
+use elicit::{QuestionError, RoundError, UrlElicitation};
 use usher_store::{AskReason, Interaction};
 
 use super::{
@@ -46,12 +46,16 @@ fn quotable(subject: &str) -> String {
 }
 
 /// The elicitation of one interaction.
-pub(super) fn elicitation(call: &Call, interaction: &Interaction) -> UrlElicitation {
-    UrlElicitation {
-        message: why(call, interaction),
-        url: call.caller.app.config.public_url.join(&format!("/connect/{}", interaction.id)),
-        elicitation_id: interaction.id.to_string(),
-    }
+pub(super) fn elicitation(call: &Call, interaction: &Interaction) -> Result<UrlElicitation, QuestionError> {
+    let url = call.caller.app.config.public_url.join(&format!("/connect/{}", interaction.id));
+    UrlElicitation::new(why(call, interaction), url)?.with_id(interaction.id.as_str())
+}
+
+/// A question that cannot be put in the protocol's words.
+pub(super) fn unaskable(call: &Call, error: &dyn std::fmt::Display) -> Response {
+    tracing::error!(%error, "a question of ours cannot be asked");
+    let text = "a question that this call needs cannot be asked";
+    reply::error(http::StatusCode::OK, Some(&call.id), elicit::codes::INTERNAL_ERROR, text)
 }
 
 /// Asks for `missing`: one url elicitation each, and the state. `before` is the round that this one follows.
@@ -70,12 +74,14 @@ pub(super) async fn ask(call: &Call, missing: &[Missing], before: &Round) -> Res
         refused: before.refused,
         ..Round::default()
     };
-    let mut requests = Vec::with_capacity(interactions.len());
+    let mut questions = no_questions(call);
     for interaction in &interactions {
         // A round of ours has no questions but ours, so no key of the upstream's can be the same.
         let key = format!("usher_connect_{}", interaction.provider);
-        let Some(params) = elicitation(call, interaction).params(call.screen.revision) else { continue };
-        requests.push((key.clone(), params));
+        questions = questions.and_then(|mut questions| match elicitation(call, interaction) {
+            Ok(question) => questions.ask(&key, question).map(|()| questions),
+            Err(error) => Err(RoundError::Question { key: key.clone(), error }),
+        });
         round.ours.push(Ours {
             key,
             provider: interaction.provider.clone(),
@@ -83,7 +89,7 @@ pub(super) async fn ask(call: &Call, missing: &[Missing], before: &Round) -> Res
             accepted: false,
         });
     }
-    round_result(call, &requests, &round)
+    round_result(call, questions, &round)
 }
 
 /// Puts the questions into the store. No session is owed a notice.
@@ -102,9 +108,17 @@ pub(super) async fn point_to_portal(call: &Call, missing: &[Missing]) -> Respons
     call.end(&Ending::NoUrlMode { providers: missing.iter().map(|one| title(call, &one.provider)).collect() })
 }
 
-fn round_result(call: &Call, requests: &[(String, serde_json::Value)], round: &Round) -> Response {
+/// The questions of a round that are still to come.
+fn no_questions(call: &Call) -> Result<elicit::Round<'_>, RoundError> {
+    elicit::Round::new(&call.method, call.screen.capabilities(), call.screen.revision)
+}
+
+fn round_result(call: &Call, questions: Result<elicit::Round<'_>, RoundError>, round: &Round) -> Response {
     match rounds::seal(call, round) {
-        Ok(state) => reply::result(&call.id, &input_required(requests, Some(&state)).to_string()),
+        Ok(state) => match questions.and_then(|questions| questions.with_state(state).result()) {
+            Ok(result) => reply::result(&call.id, result.get()),
+            Err(error) => unaskable(call, &error),
+        },
         Err(error) => {
             tracing::warn!(%error, "a question cannot be asked because its state cannot be made");
             reply::error(
@@ -150,7 +164,7 @@ pub(super) async fn settle(call: &Call, missing: &[Missing], round: &Round) -> R
             call.end(&Ending::Declined { provider })
         }
         Ok(Waited::Open { seen: true }) if round.quiet < QUIET_ROUNDS => {
-            round_result(call, &[], &Round { quiet: round.quiet + 1, ..round.clone() })
+            round_result(call, no_questions(call), &Round { quiet: round.quiet + 1, ..round.clone() })
         }
         Ok(Waited::Open { .. } | Waited::Over) => ask(call, missing, round).await,
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use elicit::complete_notice;
+use elicit::CompleteNotice;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use usher_store::{InteractionId, SessionKey, StoreError};
 
@@ -76,7 +76,7 @@ async fn deliver_once(app: &App, session: &SessionKey) -> Result<(), StoreError>
         // A place in the queue first, so that a notice that was claimed is also sent.
         let Some(permit) = stream.reserve().await else { return Ok(()) };
         if app.store.claim_notice(&interaction, session).await? {
-            permit.send(message_event(&complete_notice(interaction.as_str())));
+            permit.send(message_event(&CompleteNotice::new(interaction.as_str()).to_json()));
         }
     }
     Ok(())

@@ -24,6 +24,11 @@ pub(super) fn error_value(status: StatusCode, id: Option<&RawValue>, error: &Val
     json(status, error_text(id, error))
 }
 
+/// The same with an error object in its own text.
+pub(super) fn error_raw(status: StatusCode, id: &RawValue, error: &RawValue) -> Response {
+    json(status, format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#))
+}
+
 /// A JSON-RPC result.
 pub(super) fn result(id: &RawValue, result: &str) -> Response {
     json(StatusCode::OK, result_text(id, result))

@@ -144,7 +144,7 @@ pub(super) fn take(mut round: Round, responses: Option<&RawValue>) -> Taken {
     let mut refused = None;
     for ours in &mut round.ours {
         let said = responses.as_ref().and_then(|responses| responses.get(&ours.key));
-        match said.and_then(|raw| Answer::parse(raw.get()).ok()).map(|answer| answer.action) {
+        match said.and_then(|raw| Answer::parse(raw.get()).ok()).map(|answer| answer.action()) {
             Some(Action::Accept) => ours.accepted = true,
             Some(action) => refused = refused.or_else(|| Some((ours.clone(), action))),
             None => {}

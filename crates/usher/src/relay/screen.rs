@@ -61,7 +61,8 @@ impl Screen {
         Self { revision, declared: Declared::Request(Arc::new(capabilities)) }
     }
 
-    fn capabilities(&self) -> &ClientCapabilities {
+    /// What the client declared.
+    pub(super) fn capabilities(&self) -> &ClientCapabilities {
         match &self.declared {
             Declared::Session(session) => &session.capabilities,
             Declared::Request(capabilities) => capabilities,
