@@ -15,9 +15,10 @@ use std::sync::LazyLock;
 use elicit::review::{Finding, Profile, UrlReview, Verdict};
 use elicit::text::{self, Limits};
 use elicit::{
-    Answer, Binding, ClientCapabilities, ClientId, Content, Digest, Form, InputRequired, InputResponses, JsonType,
-    MAX_SEALED_BYTES, Mode, Principal, Random, RawObject, ResultType, Revision, SealError, StateKey, StateKeys, UserId,
-    Value, complete_result, mode_of, request_digest,
+    Answer, Binding, ClientCapabilities, ClientId, CompleteNotice, Content, Digest, ElicitRequest, ElicitResponse,
+    Elicitation, Form, InputRequired, InputResponses, JsonType, MAX_SEALED_BYTES, Mode, Modes, Principal, Random,
+    RawObject, ResultType, Revision, Rounds, SealError, StateKey, StateKeys, UrlElicitationRequired, UserId, Value,
+    complete_result, mode_of, request_digest,
 };
 
 /// The time that sealed state is opened at, in seconds since 1970.
@@ -266,6 +267,43 @@ pub fn wire(input: &[u8]) {
     results(raw, &object);
     responses(raw, &text);
     capabilities(raw);
+    questions(raw);
+    messages(raw);
+}
+
+/// Questions: what is read can be written for its revision, and what is written reads as the same question.
+fn questions(raw: &str) {
+    for revision in Revision::ALL {
+        let Ok(question) = Elicitation::parse(raw, *revision) else { continue };
+        assert_eq!(question.raw(), Some(raw), "a question lost its text");
+        assert!(question.clone().within(Modes::NONE).is_err(), "an undeclared mode was taken");
+        let Ok(params) = question.params(*revision) else { continue };
+        let again = Elicitation::parse(params.get(), *revision).expect("what was written is a question");
+        assert_eq!((again.mode(), again.message()), (question.mode(), question.message()));
+    }
+    if let Ok(Some(required)) = UrlElicitationRequired::parse(raw) {
+        assert!(required.elicitations().iter().all(|elicitation| elicitation.id().is_some()));
+        let client = ClientCapabilities::parse(r#"{"elicitation":{"url":{}}}"#).expect("capabilities");
+        let error = required.error_for(&client, Revision::V2025_11_25).expect("what was read can be sent");
+        assert_eq!(error.get(), raw, "an error lost its text");
+    }
+}
+
+/// Whole messages of the legacy era.
+fn messages(raw: &str) {
+    let both = Modes { form: true, url: true };
+    if let Ok(Some(request)) = ElicitRequest::parse(raw) {
+        for revision in Revision::ALL {
+            if let Err(error) = request.elicitation(*revision, both) {
+                assert!(RawObject::parse(&request.refusal(&error)).is_ok(), "a refusal is no object");
+            }
+        }
+    }
+    let _ = ElicitResponse::parse(raw);
+    if let Ok(Some(notice)) = CompleteNotice::parse(raw) {
+        assert_eq!(CompleteNotice::parse(&notice.to_json()), Ok(Some(notice)));
+    }
+    let _ = Rounds::new(raw);
 }
 
 /// Setting and removing: nothing else moves.

@@ -1,5 +1,7 @@
 //! Reading pieces of JSON text that is known to be valid, without losing any of it.
 
+pub(crate) mod cursor;
+
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
@@ -58,17 +60,18 @@ pub(crate) fn write_quoted(text: &str, json: &mut String) {
 /// The text of a valid string value; `None` for another value, and for one that holds half of a
 /// surrogate pair and so is no Unicode text.
 pub(crate) fn text(value: &str) -> Option<Cow<'_, str>> {
-    match unescape(value)? {
-        Cow::Borrowed(bytes) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
-        Cow::Owned(bytes) => String::from_utf8(bytes).ok().map(Cow::Owned),
+    let inner = value.trim_ascii().strip_prefix('"')?.strip_suffix('"')?;
+    if !inner.as_bytes().contains(&b'\\') {
+        return Some(Cow::Borrowed(inner));
     }
+    String::from_utf8(unescape(value)?.into_owned()).ok().map(Cow::Owned)
 }
 
 /// The content of a valid string value, as UTF-8. Half of a surrogate pair, which JSON allows
 /// (RFC 8259, section 8.2), becomes its three bytes of generalised UTF-8, which occur in no text:
 /// different strings stay different.
 pub(crate) fn unescape(value: &str) -> Option<Cow<'_, [u8]>> {
-    let inner = value.trim().strip_prefix('"')?.strip_suffix('"')?;
+    let inner = value.trim_ascii().strip_prefix('"')?.strip_suffix('"')?;
     let Some(first) = inner.find('\\') else {
         return Some(Cow::Borrowed(inner.as_bytes()));
     };

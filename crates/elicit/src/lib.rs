@@ -30,7 +30,8 @@ pub use revision::{Era, Revision};
 pub use state::{Binding, MAX_SEALED_BYTES, Rejected, STATE_REJECTED, SealError, StateKey, StateKeys, StateKeysError};
 pub use wire::{
     ASKING_METHODS, CompleteNotice, Completions, ElicitRequest, ElicitResponse, Elicitation, ElicitationError,
-    FormElicitation, InputRequest, InputRequired, InputResponses, Progress, QuestionError, RawObject, RequestId,
-    ResponseError, ResultType, Retry, RetryError, Round, RoundError, UrlElicitation, UrlElicitationRequired, WireError,
-    complete_result, missing_capability, mode_of, unsupported_version,
+    FormElicitation, InputRequest, InputRequired, InputResponses, MAX_ELICITATION_ID_BYTES, MAX_QUESTIONS, MAX_ROUNDS,
+    Progress, QuestionError, RawObject, RequestId, ResponseError, ResultType, Retry, RetryError, Round, RoundError,
+    Rounds, UrlElicitation, UrlElicitationRequired, WireError, complete_result, missing_capability, mode_of,
+    unsupported_version,
 };

@@ -13,7 +13,7 @@ pub enum Era {
 
 /// A published revision of MCP, oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(non_camel_case_types)] // The underscores are the date's own.
+#[allow(non_camel_case_types, reason = "the underscores are the date's own")]
 pub enum Revision {
     /// 2024-11-05
     V2024_11_05,

@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::fmt;
 
 use serde_json::value::RawValue;
@@ -6,10 +7,15 @@ use super::Value;
 use crate::{RawObject, WireError, json};
 
 /// The content of an accepted form: names and values, in the order in which they came.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub struct Content {
     members: Vec<(String, Value)>,
+    /// The places of the members by name, where there are many.
+    places: HashMap<String, usize>,
 }
+
+/// So few members are found faster by looking at each.
+const FEW: usize = 16;
 
 impl Content {
     /// `{}`: what a form without answers sends.
@@ -21,21 +27,24 @@ impl Content {
     /// that no form takes is kept as [`Value::Other`], for the check to name.
     pub fn parse(raw: &str) -> Result<Self, WireError> {
         let object = RawObject::parse(raw)?;
-        let member = |(key, value): (&str, &RawValue)| (key.to_owned(), Value::read(value));
-        object.text_members().map(|read| read.map(member)).collect::<Result<_, _>>().map(|members| Self { members })
+        let member = |(key, value): (&str, &RawValue)| (key.to_owned(), Value::read(value.get()));
+        object.text_members().map(|read| read.map(member)).collect::<Result<_, _>>().map(Self::from_members)
     }
 
     /// The value under `name`.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.members.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+        self.place(name).and_then(|place| self.members.get(place)).map(|(_, value)| value)
     }
 
     /// Gives `name` this value: at its place, or at the end where it is new.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) {
         let (name, value) = (name.into(), value.into());
-        match self.members.iter_mut().find(|(key, _)| *key == name) {
+        match self.place(&name).and_then(|place| self.members.get_mut(place)) {
             Some((_, old)) => *old = value,
-            None => self.members.push((name, value)),
+            None => {
+                self.members.push((name, value));
+                self.note_places();
+            }
         }
     }
 
@@ -47,8 +56,11 @@ impl Content {
 
     /// Removes the value under `name`.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
-        let index = self.members.iter().position(|(key, _)| key == name)?;
-        Some(self.members.remove(index).1)
+        let place = self.place(name)?;
+        let (_, value) = self.members.remove(place);
+        self.places.clear();
+        self.note_places();
+        Some(value)
     }
 
     /// Names and values in their order.
@@ -77,7 +89,25 @@ impl Content {
 
     /// From names that are known to differ.
     pub(crate) fn from_members(members: Vec<(String, Value)>) -> Self {
-        Self { members }
+        let mut content = Self { members, places: HashMap::new() };
+        content.note_places();
+        content
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        if self.places.is_empty() {
+            self.members.iter().position(|(key, _)| key == name)
+        } else {
+            self.places.get(name).copied()
+        }
+    }
+
+    /// Notes where the members are that it does not know of yet, once there are many.
+    fn note_places(&mut self) {
+        if self.members.len() > FEW {
+            let new = self.members.iter().enumerate().skip(self.places.len());
+            self.places.extend(new.map(|(place, (name, _))| (name.clone(), place)));
+        }
     }
 }
 
@@ -93,6 +123,30 @@ pub(crate) fn write_object<'a>(members: impl Iterator<Item = (&'a str, &'a Value
     }
     json.push('}');
     json
+}
+
+impl PartialEq for Content {
+    fn eq(&self, other: &Self) -> bool {
+        self.members == other.members
+    }
+}
+
+impl Eq for Content {}
+
+/// Of a name that is there twice the last value counts, at the first place.
+impl<N: Into<String>, V: Into<Value>> FromIterator<(N, V)> for Content {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(members: I) -> Self {
+        members.into_iter().fold(Self::new(), |content, (name, value)| content.with(name, value))
+    }
+}
+
+impl IntoIterator for Content {
+    type Item = (String, Value);
+    type IntoIter = std::vec::IntoIter<(String, Value)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.members.into_iter()
+    }
 }
 
 /// Names only: the values are the person's.

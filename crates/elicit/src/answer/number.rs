@@ -23,6 +23,9 @@ pub enum NumberError {
     /// infinity of it, or `null` (R-FORM-11).
     #[error("a number too large to be exchanged")]
     TooLarge,
+    /// Infinite, or no number at all (NaN): JSON has neither.
+    #[error("not a finite number")]
+    NotFinite,
 }
 
 /// Digits that surely fit an `i64`.
@@ -64,10 +67,11 @@ impl Number {
             let scaled =
                 |mantissa: i64, by: i32| Some(i128::from(mantissa) * 10_i128.checked_pow(u32::try_from(by).ok()?)?);
             let lowest = left_exponent.min(right_exponent);
+            let (left_zeros, right_zeros) =
+                (left_exponent.saturating_sub(lowest), right_exponent.saturating_sub(lowest));
             // Up to eighteen zeros more, which 128 bits hold; farther apart the digits decide.
-            if left_exponent.max(right_exponent) - lowest <= 18
-                && let (Some(left), Some(right)) =
-                    (scaled(left, left_exponent - lowest), scaled(right, right_exponent - lowest))
+            if left_zeros.max(right_zeros) <= 18
+                && let (Some(left), Some(right)) = (scaled(left, left_zeros), scaled(right, right_zeros))
             {
                 return left.cmp(&right);
             }
@@ -112,6 +116,14 @@ impl Number {
     }
 }
 
+impl std::str::FromStr for Number {
+    type Err = NumberError;
+
+    fn from_str(text: &str) -> Result<Self, NumberError> {
+        Self::parse(text)
+    }
+}
+
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -144,7 +156,7 @@ impl TryFrom<f64> for Number {
     type Error = NumberError;
 
     fn try_from(value: f64) -> Result<Self, NumberError> {
-        if value.is_finite() { Self::parse(&format!("{value:?}")) } else { Err(NumberError::TooLarge) }
+        if value.is_finite() { Self::parse(&format!("{value:?}")) } else { Err(NumberError::NotFinite) }
     }
 }
 

@@ -89,6 +89,32 @@ fn content_is_built_in_order_and_changed_in_place() {
     assert!(!content.is_empty() && Content::new().is_empty());
 }
 
+#[test]
+fn large_content_finds_its_members() {
+    let mut content: Content = (0..2_000).map(|n| (format!("p{n}"), n)).collect();
+    content.insert("p7", "seven");
+    assert_eq!(content.remove("p3"), Some(3.into()));
+    assert_eq!(
+        (content.get("p7"), content.get("p3"), content.get("p1999")),
+        (Some(&"seven".into()), None, Some(&1999.into()))
+    );
+    assert_eq!(content.len(), 1_999);
+    assert_eq!(content, Content::parse(&content.to_json()).unwrap());
+    assert_eq!(content.into_iter().next(), Some(("p0".to_owned(), 0.into())));
+}
+
+#[test]
+fn a_value_is_asked_for_what_it_is() {
+    let values: Vec<Value> = vec!["a".into(), 7.into(), true.into(), vec!["x"].into()];
+    assert_eq!(values.iter().map(Value::to_json).collect::<Vec<_>>(), [r#""a""#, "7", "true", r#"["x"]"#]);
+    assert_eq!(values[0].as_text(), Some("a"));
+    assert_eq!(values[1].as_number(), Some(&7.into()));
+    assert_eq!(values[2].as_boolean(), Some(true));
+    assert_eq!(values[3].as_list(), Some(&["x".to_owned()][..]));
+    assert!(values[1].as_text().is_none() && values[0].as_number().is_none());
+    assert!(values[0].as_boolean().is_none() && values[0].as_list().is_none());
+}
+
 /// R-ACT-02, R-URL-10: consent to open a page has no content.
 #[test]
 fn consent_carries_no_content() {

@@ -1,9 +1,7 @@
 use std::fmt;
 
-use serde_json::value::RawValue;
-
 use super::Number;
-use crate::json;
+use crate::json::{self, cursor};
 
 /// One value of an answer, as the restricted schema of a form allows it (R-FORM-01).
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -94,8 +92,8 @@ impl Value {
         }
     }
 
-    pub(crate) fn read(raw: &RawValue) -> Self {
-        let text = raw.get();
+    /// Reads a valid JSON text.
+    pub(crate) fn read(text: &str) -> Self {
         let read = match JsonType::of(text) {
             JsonType::String => json::text(text).map(|text| Self::Text(text.into_owned())),
             JsonType::Number => Number::parse(text).ok().map(Self::Number),
@@ -104,6 +102,45 @@ impl Value {
             JsonType::Null | JsonType::Object => None,
         };
         read.unwrap_or_else(|| Self::Other(OtherJson(text.into())))
+    }
+
+    /// The text, where it is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The number, where it is one.
+    pub fn as_number(&self) -> Option<&Number> {
+        match self {
+            Self::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Yes or no, where it is one.
+    pub fn as_boolean(&self) -> Option<bool> {
+        match self {
+            Self::Boolean(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The chosen values, where it is a list of texts.
+    pub fn as_list(&self) -> Option<&[String]> {
+        match self {
+            Self::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The JSON text, numbers in their exact text (R-FORM-11).
+    pub fn to_json(&self) -> String {
+        let mut json = String::new();
+        self.write(&mut json);
+        json
     }
 
     /// Appends the value as JSON.
@@ -129,8 +166,7 @@ impl Value {
 
 /// A list that holds nothing but texts.
 fn texts(raw: &str) -> Option<Vec<String>> {
-    let items: Vec<&RawValue> = serde_json::from_str(raw).ok()?;
-    items.into_iter().map(|item| json::text(item.get()).map(std::borrow::Cow::into_owned)).collect()
+    cursor::items(raw).map(|item| json::text(item).map(std::borrow::Cow::into_owned)).collect()
 }
 
 /// Says what kind of value it is, never which: answers are the person's.
@@ -158,6 +194,12 @@ impl From<String> for Value {
     }
 }
 
+impl From<&String> for Value {
+    fn from(text: &String) -> Self {
+        Self::Text(text.clone())
+    }
+}
+
 impl From<bool> for Value {
     fn from(value: bool) -> Self {
         Self::Boolean(value)
@@ -173,6 +215,12 @@ impl<N: Into<Number>> From<N> for Value {
 impl From<Vec<String>> for Value {
     fn from(items: Vec<String>) -> Self {
         Self::List(items)
+    }
+}
+
+impl From<Vec<&str>> for Value {
+    fn from(items: Vec<&str>) -> Self {
+        items[..].into()
     }
 }
 

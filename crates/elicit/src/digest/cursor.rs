@@ -1,4 +1,7 @@
+use std::borrow::Cow;
+
 use super::DigestError;
+use crate::json;
 
 /// Reads along a text that was found valid before. So what does not fit is not looked for closely: it ends as
 /// [`DigestError::NotJson`], never as a panic, and every step but [`Self::peek`] gets on or fails.
@@ -55,11 +58,16 @@ impl<'a> Cursor<'a> {
         if self.peek() == Some(close) { Ok(()) } else { self.expect(b',') }
     }
 
-    /// Takes a string, with its quotes.
-    pub(super) fn string(&mut self) -> Result<&'a str, DigestError> {
+    /// Takes a string: its content, with escapes undone.
+    pub(super) fn text(&mut self) -> Result<Cow<'a, [u8]>, DigestError> {
         self.peek();
-        let end = string_end(self.text, self.at).ok_or(DigestError::NotJson)?;
-        self.take(end)
+        let Quoted { end, escapes } = string(self.text, self.at).ok_or(DigestError::NotJson)?;
+        let quoted = self.take(end)?;
+        if escapes {
+            return json::unescape(quoted).ok_or(DigestError::NotJson);
+        }
+        let content = quoted.as_bytes().get(1..quoted.len() - 1).ok_or(DigestError::NotJson)?;
+        Ok(Cow::Borrowed(content))
     }
 
     /// Takes a number, `true`, `false` or `null`.
@@ -76,7 +84,10 @@ impl<'a> Cursor<'a> {
     /// Passes over a value of any depth, which costs no stack.
     pub(super) fn pass_value(&mut self) -> Result<(), DigestError> {
         match self.peek() {
-            Some(b'"') => return self.string().map(drop),
+            Some(b'"') => {
+                let end = string_end(self.text, self.at).ok_or(DigestError::NotJson)?;
+                return self.take(end).map(drop);
+            }
             Some(b'{' | b'[') => {}
             _ => return self.word().map(drop),
         }
@@ -109,16 +120,45 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The place after the string that opens at `start`.
-pub(super) fn string_end(text: &str, start: usize) -> Option<usize> {
-    let mut at = start + 1;
+/// A string in the text.
+struct Quoted {
+    /// The place after it.
+    end: usize,
+    /// Whether it holds escapes.
+    escapes: bool,
+}
+
+/// The string that opens at `start`.
+fn string(text: &str, start: usize) -> Option<Quoted> {
+    let (mut end, mut escapes) = (start + 1, false);
     loop {
-        let ahead = text.get(at..)?;
-        let (before, _) = ahead.split_once('"')?;
-        at += before.len() + 1;
-        // A quote after an odd number of backslashes is part of the string.
-        if before.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 0 {
-            return Some(at);
+        end += plain(text.as_bytes().get(end..)?);
+        if text.as_bytes().get(end)? == &b'"' {
+            return Some(Quoted { end: end + 1, escapes });
+        }
+        // Whatever follows the backslash does not close the string.
+        (end, escapes) = (end + 2, true);
+    }
+}
+
+/// How many bytes stand before the first quote or backslash.
+fn plain(bytes: &[u8]) -> usize {
+    // Eight bytes at a time. Where a byte is zero, its high bit is what is left here, and no bit below it.
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    let zeros = |eight: u64| eight.wrapping_sub(ONES) & !eight & (ONES << 7);
+    let (chunks, rest) = bytes.as_chunks();
+    for (index, chunk) in chunks.iter().enumerate() {
+        let eight = u64::from_le_bytes(*chunk);
+        let found = zeros(eight ^ (ONES * u64::from(b'"'))) | zeros(eight ^ (ONES * u64::from(b'\\')));
+        if found != 0 {
+            return index * 8 + found.trailing_zeros() as usize / 8;
         }
     }
+    let rest_plain = rest.iter().position(|byte| matches!(byte, b'"' | b'\\')).unwrap_or(rest.len());
+    chunks.len() * 8 + rest_plain
+}
+
+/// The place after the string that opens at `start`.
+pub(super) fn string_end(text: &str, start: usize) -> Option<usize> {
+    string(text, start).map(|string| string.end)
 }

@@ -2,8 +2,10 @@
 
 mod canonical;
 mod cursor;
+mod large;
 mod members;
 mod request;
+mod small;
 mod spans;
 mod stream;
 

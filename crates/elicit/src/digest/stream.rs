@@ -3,7 +3,7 @@ use aws_lc_rs::digest::{Context, SHA256, digest};
 use super::Digest;
 
 /// How many bytes are kept until the hash takes them together: a call for each number would cost more than hashing it.
-const ROOM: usize = 1024;
+pub(super) const ROOM: usize = 2048;
 
 /// SHA-256 of what comes in pieces.
 pub(super) struct Stream {

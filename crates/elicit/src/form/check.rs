@@ -13,8 +13,8 @@ impl Form {
     ///
     /// Properties that nobody asked for are dropped, or refused where the form is
     /// [closed](Self::is_closed). A pattern that cannot be run in linear time is not checked
-    /// ([`Pattern::is_checked`](super::Pattern::is_checked)); one that can is not looked for, and
-    /// so not found, in a text of more than 16 KiB. The time is linear in answer and form.
+    /// ([`Pattern::is_checked`](super::Pattern::is_checked)); a text of more than 16 KiB is
+    /// refused where there is a pattern that can. The time is linear in answer and form.
     pub fn check<'a>(&'a self, answer: &'a Answer) -> Result<Answer<Accepted<'a>>, Faults> {
         Ok(match answer {
             Answer::Accept(content) => Answer::Accept(self.check_content(content)?),
@@ -82,7 +82,7 @@ impl Field {
             (Kind::Boolean(_), Value::Boolean(_)) => {}
             (Kind::Select(select), Value::Text(value)) => {
                 if !select.choices.contains(value) {
-                    fault(Rule::Choice);
+                    fault(Rule::Choice(select.choices.some()));
                 }
             }
             (Kind::MultiSelect(select), Value::List(items)) => select.check(items, fault),
@@ -110,7 +110,10 @@ impl Kind {
         match found {
             JsonType::Number if json_type == found => Rule::NumberTooLarge,
             JsonType::String if json_type == found => Rule::NotText,
-            JsonType::Array if json_type == found => Rule::Choice,
+            JsonType::Array if json_type == found => match self {
+                Self::MultiSelect(select) => Rule::Choice(select.choices.some()),
+                _ => Rule::Type { expected, found },
+            },
             _ => Rule::Type { expected, found },
         }
     }
@@ -136,7 +139,9 @@ impl Text {
         }
         if let Some(pattern) = &self.pattern {
             let too_long = value.len() > MAX_MATCHED_BYTES;
-            if too_long && pattern.is_checked() || !too_long && pattern.matches(value) == Some(false) {
+            if too_long && pattern.is_checked() {
+                fault(Rule::TooLongForPattern);
+            } else if !too_long && pattern.matches(value) == Some(false) {
                 fault(Rule::Pattern(pattern.as_str().to_owned()));
             }
         }
@@ -164,15 +169,22 @@ impl MultiSelect {
             fault(Rule::MaxItems(most));
         }
         if !items.iter().all(|item| self.choices.contains(item)) {
-            fault(Rule::Choice);
+            fault(Rule::Choice(self.choices.some()));
         }
-        if self.unique && !distinct(items) {
+        if self.unique && !distinct(items.iter().map(String::as_str)) {
             fault(Rule::UniqueItems);
         }
     }
 }
 
-fn distinct(items: &[String]) -> bool {
-    let mut seen = HashSet::with_capacity(items.len());
-    items.iter().all(|item| seen.insert(item))
+/// So few texts are compared with each other faster than they are hashed.
+const FEW: usize = 16;
+
+/// Whether no text is there twice.
+pub(super) fn distinct<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> bool {
+    if texts.clone().nth(FEW).is_none() {
+        return texts.clone().enumerate().all(|(index, text)| texts.clone().take(index).all(|other| other != text));
+    }
+    let mut seen = HashSet::new();
+    texts.into_iter().all(|text| seen.insert(text))
 }

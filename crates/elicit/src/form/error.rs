@@ -1,13 +1,15 @@
 use std::fmt;
 
 use super::PatternError;
-use crate::JsonType;
+use crate::{JsonType, text};
 
 /// Why a schema is no form (R-FORM-02): every fault at once, in the order of the text. A peer that
 /// sent it gets [`INVALID_PARAMS`](crate::INVALID_PARAMS) with this text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct FormError {
     faults: Vec<SchemaFault>,
+    /// How many more there are, which are not kept.
+    more: usize,
 }
 
 /// One fault of a schema.
@@ -29,8 +31,8 @@ pub enum Problem {
     #[error("is not JSON")]
     NotJson,
     /// An object names a key twice, so that two readers may see two values.
-    #[error("holds a key twice")]
-    DuplicateKey,
+    #[error("holds the key {0:?} twice")]
+    DuplicateKey(String),
     /// A property's name is half of a surrogate pair, or the like.
     #[error("has a name that is no Unicode text")]
     NameNotText,
@@ -73,7 +75,7 @@ pub enum Problem {
     #[error("is empty; at least one choice is needed")]
     NoChoices,
     /// A choice that is no text.
-    #[error("is of type {0}; choices are strings")]
+    #[error("is of type {0}; choices are strings of Unicode text")]
     ChoiceNotText(JsonType),
     /// An entry of `oneOf` or `anyOf` without a `const`.
     #[error("lacks `const`; a choice is `{{\"const\": …, \"title\": …}}`")]
@@ -151,17 +153,27 @@ impl FormError {
     /// `faults` has at least one.
     pub(super) fn new(faults: Vec<SchemaFault>) -> Self {
         debug_assert!(!faults.is_empty(), "an error without a fault");
-        Self { faults }
+        Self { faults, more: 0 }
     }
 
-    /// Every fault, in the order of the text.
+    pub(super) fn and_more(self, more: usize) -> Self {
+        Self { more, ..self }
+    }
+
+    pub(super) fn not_json() -> Self {
+        Self::new(vec![SchemaFault { pointer: String::new(), problem: Problem::NotJson }])
+    }
+
+    /// The faults, in the order of the text: every one of an ordinary schema, and the first hundred of a hostile one.
     pub fn faults(&self) -> &[SchemaFault] {
         &self.faults
     }
 }
 
-/// Faults beyond these are counted only: a hostile schema may have a million of them.
+/// Faults beyond these are counted only.
 const SHOWN: usize = 20;
+/// The most of a pointer that is shown, in characters.
+const POINTER: usize = 200;
 
 impl fmt::Display for FormError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -169,18 +181,19 @@ impl fmt::Display for FormError {
         for (index, fault) in self.faults.iter().take(SHOWN).enumerate() {
             write!(f, "{}{fault}", if index == 0 { "" } else { "; " })?;
         }
-        match self.faults.len().checked_sub(SHOWN) {
+        match (self.faults.len() + self.more).checked_sub(SHOWN) {
             Some(more @ 1..) => write!(f, "; and {more} more"),
             _ => Ok(()),
         }
     }
 }
 
+/// In one line, with nothing hidden in it: names are the sender's.
 impl fmt::Display for SchemaFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.pointer.as_str() {
             "" => f.write_str("it")?,
-            pointer => f.write_str(pointer)?,
+            pointer => f.write_str(&text::line(pointer, POINTER))?,
         }
         write!(f, " {}", self.problem)
     }

@@ -1,7 +1,7 @@
 use std::fmt;
 
-use super::Format;
-use crate::{JsonType, Number};
+use super::{Format, SomeChoices};
+use crate::{JsonType, Number, text};
 
 /// Why an answer does not fit its form (R-FORM-06): every fault at once, in the order of the form.
 /// The texts name properties and constraints, never what was answered.
@@ -45,14 +45,17 @@ pub enum Rule {
     #[error("has to be Unicode text")]
     NotText,
     /// Shorter than it may be, in code points.
-    #[error("has to be at least {0} characters long")]
+    #[error("has to be at least {} long", characters(*.0))]
     MinLength(u64),
     /// Longer than it may be, in code points.
-    #[error("has to be at most {0} characters long")]
+    #[error("has to be at most {} long", characters(*.0))]
     MaxLength(u64),
     /// The pattern is not found in it.
-    #[error("has to match the pattern {0}")]
+    #[error("has to match the pattern {}", text::line(.0, PATTERN))]
     Pattern(String),
+    /// Over 16 KiB, in a field with a pattern, which is not looked for in so long a text.
+    #[error("is too long for its pattern to be checked")]
+    TooLongForPattern,
     /// Not of the format.
     #[error("has to be {}", .0.expected())]
     Format(Format),
@@ -62,9 +65,9 @@ pub enum Rule {
     /// Above the greatest value.
     #[error("has to be at most {0}")]
     Maximum(Number),
-    /// None of the choices.
-    #[error("has to be one of the choices")]
-    Choice,
+    /// None of the choices, or a list with one that is none.
+    #[error("has to be one of the choices: {0}")]
+    Choice(SomeChoices),
     /// Too few choices.
     #[error("needs at least {0} of the choices")]
     MinItems(u64),
@@ -77,6 +80,14 @@ pub enum Rule {
     /// Nobody asked for this property, and the form allows no others.
     #[error("was not asked for")]
     AdditionalProperty,
+}
+
+/// The most of a pattern, and of a property's name, that is shown, in characters.
+const PATTERN: usize = 100;
+const POINTER: usize = 200;
+
+fn characters(count: u64) -> String {
+    if count == 1 { "1 character".to_owned() } else { format!("{count} characters") }
 }
 
 impl Faults {
@@ -123,6 +134,6 @@ impl fmt::Display for Faults {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", super::error::step("", &self.property), self.rule)
+        write!(f, "{} {}", text::line(&super::error::step("", &self.property), POINTER), self.rule)
     }
 }

@@ -1,4 +1,4 @@
-use super::{Choice, Format, Pattern};
+use super::{Choice, Format, Pattern, SomeChoices};
 use crate::{Number, Value};
 
 /// One property of a form: what is asked, and which answers fit (R-FORM-01).
@@ -133,7 +133,6 @@ impl Field {
 impl Choices {
     /// `Err` with a value that is there twice.
     pub(super) fn new(list: Vec<Choice>) -> Result<Self, String> {
-        let mut order: Vec<u32> = (0..u32::try_from(list.len()).unwrap_or(u32::MAX)).collect();
         let value = |place: u32| list.get(place as usize).map(|choice| choice.value.as_str());
         if list.len() <= FEW {
             let twice = list
@@ -145,6 +144,7 @@ impl Choices {
                 None => Ok(Self { list, order: Vec::new() }),
             };
         }
+        let mut order: Vec<u32> = (0..u32::try_from(list.len()).unwrap_or(u32::MAX)).collect();
         order.sort_unstable_by(|left, right| value(*left).cmp(&value(*right)));
         for pair in order.windows(2) {
             if let [left, right] = pair
@@ -167,6 +167,11 @@ impl Choices {
             .ok()
             .and_then(|found| self.order.get(found))
             .map(|place| *place as usize)
+    }
+
+    /// The first few, to say what is allowed.
+    pub(super) fn some(&self) -> SomeChoices {
+        SomeChoices::of(self)
     }
 
     /// Whether one of the choices has this value. Titles do not count: they are for the eye.

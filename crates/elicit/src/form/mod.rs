@@ -20,7 +20,7 @@ mod types;
 
 pub use accepted::{Accepted, ExtractError};
 pub use build::*;
-pub use choice::Choice;
+pub use choice::{Choice, SomeChoices};
 pub use entry::EntryFault;
 pub use error::{FormError, Problem, SchemaFault};
 pub use fault::{Fault, Faults, Rule};
@@ -102,6 +102,14 @@ impl Form {
         } else {
             self.places.get(name).copied()
         }
+    }
+}
+
+impl std::str::FromStr for Form {
+    type Err = FormError;
+
+    fn from_str(schema: &str) -> Result<Self, FormError> {
+        Self::parse(schema)
     }
 }
 

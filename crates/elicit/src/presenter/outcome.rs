@@ -1,5 +1,5 @@
 use crate::form::Faults;
-use crate::{Action, Answer, Consent, Mode};
+use crate::{Action, Answer, Consent, Mode, text};
 
 /// What came of one question: the answer that the server gets, or why it gets none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,12 @@ pub enum Unanswered {
     /// The review of its URL says that nobody should go there (R-URL-08).
     #[error("the URL is dangerous ({0}) and was not shown as a link")]
     Blocked(String),
+    /// These fields ask for a secret, which MCP forbids in a form, and no person declined it (R-FORM-07).
+    #[error("the server asked for a secret in a form ({}), and nothing was sent", text::line(&format!("{:?}", .0), 200))]
+    Secret(Vec<String>),
+    /// An answer looks like a secret, and came back again and again without being confirmed (R-FORM-07).
+    #[error("an answer looks like a secret, and was not confirmed")]
+    Unconfirmed,
     /// The presenter came back with answers that do not fit, again and again (R-FORM-05).
     #[error("no answer fits the form: {0}")]
     Unfit(Faults),

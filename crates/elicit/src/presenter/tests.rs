@@ -1,3 +1,6 @@
+mod secrets;
+mod visits;
+
 use std::collections::VecDeque;
 use std::future::pending;
 use std::pin::pin;
@@ -7,7 +10,8 @@ use std::task::{Context, Poll, Waker};
 
 use super::*;
 use crate::review::Profile;
-use crate::{Action, Content, Elicitation, Form, FormElicitation, Mode, Revision, UrlElicitation, Value};
+use crate::secrets::KnownSecret;
+use crate::{Action, Content, Elicitation, Form, FormElicitation, Mode, Revision, Value};
 
 /// Runs a future that never waits for anything outside of itself.
 fn block_on<F: Future>(future: F) -> F::Output {
@@ -25,7 +29,10 @@ fn block_on<F: Future>(future: F) -> F::Output {
 enum Step {
     Form(Result<Answer, NotShown>),
     Url(Result<Consent, NotShown>),
+    Forbidden(Result<Refusal, NotShown>),
+    Confirm(Result<Confirmation, NotShown>),
     After(Result<AfterConsent, NotShown>),
+    Reopen,
     /// Never decides.
     Waits,
 }
@@ -37,17 +44,32 @@ struct Scripted {
     withdrawn: AtomicUsize,
     /// What fields held at first, and how many faults were shown.
     seen: Mutex<Vec<(Option<Value>, usize)>>,
+    /// What was said of secrets: the field, and how sure it is or what its answer looks like.
+    warned: Mutex<Vec<String>>,
 }
 
 impl Scripted {
     fn new(steps: impl IntoIterator<Item = Step>) -> Self {
         let steps = Mutex::new(steps.into_iter().collect());
         let modes = Modes { form: true, url: true };
-        Self { modes, steps, shown: AtomicUsize::new(0), withdrawn: AtomicUsize::new(0), seen: Mutex::default() }
+        let (shown, withdrawn) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { modes, steps, shown, withdrawn, seen: Mutex::default(), warned: Mutex::default() }
     }
 
     fn shown(&self) -> usize {
         self.shown.load(Ordering::Relaxed)
+    }
+
+    fn warn(&self, question: &FormQuestion<'_>) {
+        for (field, secret) in question.fields() {
+            let Some(secret) = secret else { continue };
+            assert_eq!(question.secret(field), Some(secret.strength));
+            self.warned.lock().unwrap().push(format!("{}: {:?}", field.name, secret.strength));
+        }
+    }
+
+    fn warned(&self) -> String {
+        self.warned.lock().unwrap().join(", ")
     }
 
     fn step(&self) -> Step {
@@ -73,6 +95,7 @@ impl Presenter for Scripted {
     }
 
     fn form<'a>(&'a self, question: &'a FormQuestion<'a>) -> Presenting<'a, Answer> {
+        self.warn(question);
         let form = question.elicitation.form();
         let initial = form.fields().first().and_then(|field| question.initial(field));
         let faults = question.faults.map_or(0, |faults| faults.iter().count());
@@ -85,11 +108,43 @@ impl Presenter for Scripted {
         })
     }
 
+    fn forbidden<'a>(&'a self, question: &'a FormQuestion<'a>) -> Presenting<'a, Refusal> {
+        self.warn(question);
+        Box::pin(async {
+            match self.step() {
+                Step::Forbidden(refusal) => refusal,
+                _ => pending().await,
+            }
+        })
+    }
+
+    fn confirm_secret<'a>(&'a self, question: &'a SecretQuestion<'a>) -> Presenting<'a, Confirmation> {
+        assert_eq!(question.asker.server, "weather", "the server is named");
+        for (field, secret) in question.answers {
+            self.warned.lock().unwrap().push(format!("{} looks like {}", field.name, secret.as_str()));
+        }
+        Box::pin(async {
+            match self.step() {
+                Step::Confirm(confirmation) => confirmation,
+                _ => pending().await,
+            }
+        })
+    }
+
     fn url<'a>(&'a self, question: &'a UrlQuestion<'a>) -> Presenting<'a, Consent> {
-        assert!(question.review.openable().is_some(), "nothing is shown that must not be opened");
+        assert_eq!(Some(question.url()), question.review().openable(), "what is shown is what is opened");
         Box::pin(async {
             match self.step() {
                 Step::Url(consent) => consent,
+                _ => pending().await,
+            }
+        })
+    }
+
+    fn reopen<'a>(&'a self, _: &'a UrlQuestion<'a>) -> Presenting<'a, ()> {
+        Box::pin(async {
+            match self.step() {
+                Step::Reopen => Ok(()),
                 _ => pending().await,
             }
         })
@@ -128,7 +183,12 @@ fn accept(content: &str) -> Step {
 }
 
 fn ask(presenter: &Scripted, elicitation: &Elicitation) -> Outcome {
-    block_on(present(presenter, &asker(), elicitation, &Profile::default()))
+    block_on(present(presenter, &asker(), elicitation, &Policy::default())).outcome
+}
+
+fn form(properties: &str) -> Elicitation {
+    let schema = format!(r#"{{"type":"object","properties":{properties}}}"#);
+    FormElicitation::new("To go on.", Form::parse(&schema).unwrap()).unwrap().into()
 }
 
 /// R-FORM-05: what is sent fits the form, and holds nothing else.
@@ -139,7 +199,8 @@ fn an_answer_that_fits_is_sent_without_what_nobody_asked_for() {
     assert_eq!(presenter.shown(), 1);
 }
 
-/// R-FORM-03, R-FORM-05: what does not fit is not sent but shown again, with the answers and the faults.
+/// R-FORM-03, R-FORM-04, R-FORM-05: what does not fit is not sent but shown again, with the person's answers to be changed
+/// and the faults.
 #[test]
 fn an_answer_with_faults_is_shown_again() {
     let presenter = Scripted::new([accept(r#"{"seats":0}"#), accept(r#"{"seats":1}"#)]);
@@ -193,9 +254,7 @@ fn a_mode_without_a_handler_is_not_shown() {
 /// R-ACT-02, R-FORM-06; case 10: an untouched optional field is absent, and an empty form is an object.
 #[test]
 fn an_empty_form_of_optional_fields_sends_an_object() {
-    let schema = r#"{"type":"object","properties":{"news":{"type":"boolean"}}}"#;
-    let elicitation = FormElicitation::new("m", Form::parse(schema).unwrap()).unwrap().into();
-    let outcome = ask(&Scripted::new([accept("{}")]), &elicitation);
+    let outcome = ask(&Scripted::new([accept("{}")]), &form(r#"{"news":{"type":"boolean"}}"#));
     assert_eq!(outcome.to_json(), r#"{"action":"accept","content":{}}"#);
 }
 
@@ -224,45 +283,27 @@ fn a_dangerous_url_is_not_shown_to_be_opened() {
     }
 }
 
-fn with_question<T>(run: impl FnOnce(&UrlQuestion<'_>) -> T) -> T {
-    let elicitation = UrlElicitation::new("m", "https://a.example/").unwrap();
-    let review = crate::review::UrlReview::of(elicitation.url(), &Profile::default());
-    run(&UrlQuestion::new(&asker(), &elicitation, &review))
-}
-
-/// R-URL-11; case 16: the person ends the wait, or the notice does; neither needs the other.
+/// Case 40: what is shown to a person stands in no log.
 #[test]
-fn after_consent_whoever_is_first_ends_the_wait() {
-    with_question(|question| {
-        for next in [AfterConsent::Finished, AfterConsent::Again, AfterConsent::GivenUp] {
-            let presenter = Scripted::new([Step::After(Ok(next))]);
-            assert_eq!(block_on(wait(&presenter, question, pending())), Ok(next));
-        }
-        let presenter = Scripted::new([Step::Waits]);
-        let mut polls = 0;
-        let notice = std::future::poll_fn(|_| {
-            polls += 1;
-            if polls > 3 { Poll::Ready(()) } else { Poll::Pending }
-        });
-        assert_eq!(block_on(wait(&presenter, question, notice)), Ok(AfterConsent::Finished));
-        assert_eq!(presenter.withdrawn.load(Ordering::Relaxed), 1, "the dialog is closed");
-        let hidden = Scripted::new([Step::After(Err(NotShown::new("the terminal is gone")))]);
-        assert!(block_on(wait(&hidden, question, pending())).is_err(), "nothing waits for the notice alone");
-    });
-}
-
-/// R-ACT-04, R-SEC-04; case 21: a question that the server takes back, or whose time is over, leaves no dialog open.
-#[test]
-fn a_dropped_question_is_withdrawn() {
-    with_question(|question| {
-        let presenter = Scripted::new([Step::Waits]);
-        let mut waiting = Box::pin(wait(&presenter, question, pending()));
-        let mut context = Context::from_waker(Waker::noop());
-        assert!(waiting.as_mut().poll(&mut context).is_pending());
-        assert_eq!((presenter.shown(), presenter.withdrawn.load(Ordering::Relaxed)), (1, 0));
-        drop(waiting);
-        assert_eq!(presenter.withdrawn.load(Ordering::Relaxed), 1);
-    });
+fn no_message_no_url_and_no_answer_shows_in_debug() {
+    let asker = asker();
+    let (Elicitation::Form(note), Elicitation::Url(page)) = (secrets::note(), read_url("https://a.example/?x=1"))
+    else {
+        panic!("a form and a page")
+    };
+    let secrets = crate::secrets::scan(note.form());
+    let earlier = Content::new().with("note", "blue");
+    let question = FormQuestion { earlier: Some(&earlier), ..FormQuestion::new(&asker, &note, &secrets) };
+    let answers: Vec<_> = note.form().fields().iter().map(|field| (field, KnownSecret::Pem)).collect();
+    let confirm = SecretQuestion { asker: &asker, elicitation: &note, answers: &answers };
+    let page = UrlQuestion::new(&asker, &page, &Profile::default()).unwrap();
+    let visit = Visit::new(page.clone());
+    let presented = Presented { outcome: Outcome::Url(Consent::Accept(())), visit: Some(visit.clone()) };
+    let shown = format!("{question:?} {confirm:?} {page:?} {visit:?} {presented:?}");
+    assert!(shown.contains("note") && shown.contains("weather"), "{shown}");
+    for hidden in ["To go on", "a.example", "x=1", "blue", "ghp_"] {
+        assert!(!shown.contains(hidden), "{hidden}: {shown}");
+    }
 }
 
 /// R-SEC-02: what the host knows of a server is apart from what it says of itself.
@@ -280,7 +321,7 @@ fn presenters_are_objects_and_their_futures_are_send() {
         value
     }
     let presenter: Box<dyn Presenter> = Box::new(Scripted::new([Step::Form(Ok(Answer::Decline))]));
-    let (asker, elicitation, profile) = (asker(), seats(), Profile::default());
-    let outcome = block_on(is_send(present(&*presenter, &asker, &elicitation, &profile)));
-    assert_eq!(outcome.action(), Action::Decline);
+    let (asker, elicitation, policy) = (asker(), seats(), Policy::default());
+    let came = block_on(is_send(present(&*presenter, &asker, &elicitation, &policy)));
+    assert_eq!(came.outcome.action(), Action::Decline);
 }

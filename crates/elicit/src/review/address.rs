@@ -36,7 +36,7 @@ fn ipv4(address: Ipv4Addr) -> Reason {
         [224..=239, ..] => Reason::Multicast,
         [255, 255, 255, 255] => Reason::Broadcast,
         // Private use; protocol assignments, benchmarks, and what is reserved.
-        [10, ..] | [172, 16..=31, ..] | [192, 168, ..] | [192, 0, 0, _] | [198, 18 | 19, ..] | [240..=255, ..] => {
+        [10 | 240..=255, ..] | [172, 16..=31, ..] | [192, 168, ..] | [192, 0, 0, _] | [198, 18 | 19, ..] => {
             Reason::PrivateIp
         }
         _ => Reason::IpLiteral,

@@ -142,22 +142,34 @@ fn is_confusable(label: &str) -> bool {
     !is_digits(label) && skeleton::of(label).is_ascii()
 }
 
-/// Characters that look like a slash, or a stroke through the letter before, or like a dot. Some are
-/// letters, or marks within words: between their own kind they are that (RFC 5892, appendices A.3 and
-/// A.7).
+/// Characters that look like what ends a host or stands within it: `/ \\ ? # : @`, a stroke through the
+/// letter before, a dot. Some are letters, or marks within words: between their own kind they are that
+/// (RFC 5892, appendices A.3 and A.7).
 fn review_separators(label: &str, findings: &mut Findings<'_>) {
     let mut before = None;
     let mut characters = label.chars().peekable();
     while let Some(character) = characters.next() {
         let after = characters.peek().copied();
         if !character.is_ascii() && !is_at_home(character, before, after) {
-            match prototype(character) {
-                Some('/' | '\u{337}' | '\u{338}') => findings.add(Reason::SlashLookalike),
+            match separator(character).or_else(|| prototype(character)) {
+                Some('/' | '\\' | '?' | '#' | ':' | '@' | '\u{337}' | '\u{338}') => {
+                    findings.add(Reason::SlashLookalike);
+                }
                 Some('.' | '·') => findings.add(Reason::DotLookalike),
                 _ => (),
             }
         }
         before = Some(character);
+    }
+}
+
+/// What Unicode's confusables do not name: the small form of a question mark's lookalike, other
+/// question marks, and number signs.
+fn separator(character: char) -> Option<char> {
+    match character {
+        '\u{242}' | '\u{61f}' | '\u{1367}' | '\u{2753}' | '\u{2754}' | '\u{2e2e}' | '\u{a60f}' => Some('?'),
+        '\u{22d5}' | '\u{2317}' | '\u{266f}' => Some('#'),
+        _ => None,
     }
 }
 
@@ -171,19 +183,22 @@ fn prototype(character: char) -> Option<char> {
 fn is_at_home(character: char, before: Option<char>, after: Option<char>) -> bool {
     match character {
         '\u{b7}' => before == Some('l') && after == Some('l'),
-        // The middle dot and the letter no of Katakana, and a Chinese character.
-        '\u{30fb}' | '\u{30ce}' | '\u{4e3f}' => {
-            let japanese = |neighbour: Option<char>| {
-                neighbour.is_some_and(|neighbour| {
-                    let scripts = AugmentedScriptSet::for_char(neighbour);
-                    scripts.jpan && !scripts.is_all()
-                })
-            };
-            japanese(before) || japanese(after)
-        }
+        // The middle dot of Katakana, which Korean uses, too.
+        '\u{30fb}' => [before, after].into_iter().flatten().any(|neighbour| {
+            let scripts = AugmentedScriptSet::for_char(neighbour);
+            scripts.jpan && !scripts.is_all()
+        }),
         // A digit among its like.
         '\u{660}' | '\u{6f0}' => true,
-        _ => false,
+        _ => {
+            let scripts = AugmentedScriptSet::for_char(character);
+            let foreign = !scripts.is_all() && !overlap(scripts, AugmentedScriptSet::for_char('a'));
+            foreign
+                && [before, after].into_iter().flatten().any(|neighbour| {
+                    let neighbours = AugmentedScriptSet::for_char(neighbour);
+                    !neighbours.is_all() && overlap(scripts, neighbours)
+                })
+        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! Hosts that look like a domain which the profile knows.
 
+use psl::Type;
+
 use super::finding::Findings;
 use super::international::is_international;
 use super::known::{KnownDomain, KnownDomains};
 use super::registrable::Parts;
-use super::{Reason, Verdict, skeleton};
+use super::{Reason, Verdict, label, skeleton};
 
 /// Shorter labels have too many neighbours that are words of their own.
 const SHORTEST_MISSPELLED: usize = 5;
@@ -22,7 +24,8 @@ pub(super) fn review(host: &str, unicode: Option<&str>, parts: &Parts, findings:
     }
     let mut text = String::with_capacity(host.len() + 16);
     let mut ends = [0; 3];
-    let mut rest = unicode.unwrap_or(host).trim_end_matches('.');
+    let mut shown = unicode.unwrap_or(host).trim_end_matches('.');
+    let mut rest = shown;
     let mut at = 0;
     for (end, cut) in ends.iter_mut().zip([range.start, parts.suffix.start, parts.suffix.end]) {
         // Both forms have the same labels.
@@ -35,33 +38,68 @@ pub(super) fn review(host: &str, unicode: Option<&str>, parts: &Parts, findings:
         let (part, after) = rest.split_at_checked(length).unwrap_or_default();
         skeleton::push(&mut text, part);
         *end = text.len();
+        if cut == range.start {
+            shown = after;
+        }
         (rest, at) = (after, cut);
     }
     let [start, label_end, _] = ends;
-    review_registrable(registrable, text.get(start..).unwrap_or_default(), findings);
-    review_embedded(&text, start, label_end, findings);
+    let whole = Skeleton { text: &text, registrable: start, suffix: label_end };
+    review_registrable(registrable, shown, &whole, findings);
+    // A country has a domain of its own of many a brand.
+    let national =
+        parts.kind == Some(Type::Icann) && host.trim_end_matches('.').rsplit('.').next().is_some_and(is_country);
+    review_embedded(&whole, national, findings);
 }
 
-/// The strongest resemblance of the registrable domain.
-fn review_registrable(registrable: &str, skeleton: &str, findings: &mut Findings<'_>) {
+/// The skeleton of a host, and where its registrable domain and its public suffix begin.
+struct Skeleton<'a> {
+    text: &'a str,
+    registrable: usize,
+    suffix: usize,
+}
+
+impl<'a> Skeleton<'a> {
+    fn registrable(&self) -> &'a str {
+        self.text.get(self.registrable..).unwrap_or_default()
+    }
+
+    /// The labels that are no public suffix.
+    fn owned(&self) -> &'a str {
+        self.text.get(..self.suffix).unwrap_or_default().trim_end_matches('.')
+    }
+
+    fn suffix(&self) -> &'a str {
+        self.text.get(self.suffix..).unwrap_or_default()
+    }
+}
+
+fn is_country(end: &str) -> bool {
+    end.len() == 2
+}
+
+/// The strongest resemblance of the registrable domain; `shown` is its Unicode form.
+fn review_registrable(registrable: &str, shown: &str, skeleton: &Skeleton<'_>, findings: &mut Findings<'_>) {
     let known = findings.profile().known();
+    let skeleton = skeleton.registrable();
     if let Some(known) = known.with_skeleton(skeleton) {
         let verdict = if is_international(registrable) { Verdict::Block } else { Verdict::Warn };
         findings.add_as(verdict, Reason::SkeletonMatch(known.domain.clone()));
     } else if let Some(known) = known.iter().find(|known| has_digits_for_letters(registrable, &known.domain)) {
         findings.add(Reason::DigitLookalikeOf(known.domain.clone()));
-    } else if let Some(known) = known.iter().find(|known| is_misspelled(registrable, known)) {
+    } else if let Some(known) = known.iter().find(|known| is_misspelled(shown, skeleton, known)) {
         findings.add(Reason::EditDistance1(known.domain.clone()));
     }
 }
 
-/// Known domains and labels within `text`, the skeleton of the host, whose registrable domain begins
-/// at `start` and whose public suffix begins at `label_end`.
-fn review_embedded(text: &str, start: usize, label_end: usize, findings: &mut Findings<'_>) {
+/// Known domains and labels within the host.
+fn review_embedded(skeleton: &Skeleton<'_>, national: bool, findings: &mut Findings<'_>) {
     let known = findings.profile().known();
-    if let Some(known) = embedded_domain(text, start, known) {
+    if let Some(known) = embedded_domain(skeleton.text, skeleton.registrable, known) {
         findings.add(Reason::KnownDomainInSubdomain(known.domain.clone()));
-    } else if let Some(known) = embedded_label(text.get(..label_end).unwrap_or_default(), known) {
+    } else if let Some(known) = label::within(skeleton.owned(), known)
+        .or_else(|| label::beside(skeleton.owned(), skeleton.suffix(), national, known))
+    {
         findings.add(Reason::KnownLabelEmbedded(known.label.clone()));
     }
 }
@@ -78,13 +116,6 @@ fn embedded_domain<'k>(text: &str, start: usize, known: &'k KnownDomains) -> Opt
                 .is_some_and(|after| after.is_empty() || after.starts_with(['.', '-']))
         })
     })
-}
-
-/// A known label between hyphens. The whole of a label does not count: `github.example.com` may be
-/// the GitHub of example.com.
-fn embedded_label<'k>(text: &str, known: &'k KnownDomains) -> Option<&'k KnownDomain> {
-    let labels = text.split('.').filter(|label| label.contains(['-', '_']));
-    labels.flat_map(|label| label.split(['-', '_'])).find_map(|word| known.with_label(word))
 }
 
 /// Whether the text is the domain but for digits that stand for letters.
@@ -112,24 +143,28 @@ fn has_digits_for_letters(text: &str, domain: &str) -> bool {
         && digits
 }
 
-fn is_misspelled(text: &str, known: &KnownDomain) -> bool {
+fn is_misspelled(shown: &str, skeleton: &str, known: &KnownDomain) -> bool {
     known.label.len() >= SHORTEST_MISSPELLED
-        && !is_international(text)
-        && is_one_edit(text.as_bytes(), known.domain.as_bytes())
+        && (is_one_edit(shown, &known.domain) || is_one_edit(skeleton, &known.skeleton))
 }
 
 /// Whether one character is added, left out, replaced, or swapped with the next.
-fn is_one_edit(one: &[u8], other: &[u8]) -> bool {
-    if one.len().abs_diff(other.len()) > 1 {
+fn is_one_edit(one: &str, other: &str) -> bool {
+    // A character has four bytes at most.
+    if one.len().abs_diff(other.len()) > 4 {
         return false;
     }
-    let prefix = one.iter().zip(other).take_while(|(a, b)| a == b).count();
-    let (one, other) = (one.get(prefix..).unwrap_or_default(), other.get(prefix..).unwrap_or_default());
-    match (one, other) {
-        ([_, rest @ ..], _) if rest == other => true,
-        (_, [_, rest @ ..]) if rest == one => true,
-        ([a, b, one @ ..], [c, d, other @ ..]) if (a, b) == (d, c) && one == other => true,
-        ([_, one @ ..], [_, other @ ..]) => one == other,
-        _ => false,
-    }
+    let prefix = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    let prefix = (0..=prefix).rev().find(|end| one.is_char_boundary(*end)).unwrap_or(0);
+    let (Some(one), Some(other)) = (one.get(prefix..), other.get(prefix..)) else {
+        return false;
+    };
+    let after = |text: &'_ str| text.chars().next().map_or(0, char::len_utf8);
+    let (rest, other_rest) = (one.get(after(one)..).unwrap_or_default(), other.get(after(other)..).unwrap_or_default());
+    let swapped = || {
+        let (mut a, mut b) = (one.chars(), other.chars());
+        let firsts = [a.next(), a.next(), b.next(), b.next()];
+        matches!(firsts, [Some(a), Some(b), Some(c), Some(d)] if (a, b) == (d, c)) && a.as_str() == b.as_str()
+    };
+    one != other && (rest == other || one == other_rest || rest == other_rest || swapped())
 }

@@ -35,21 +35,22 @@
 //! | `punycode` | beside every other finding on letters |
 //! | `mixed_script` | per label, beyond UTS #39's level "highly restrictive" |
 //! | `whole_script_confusable` | per label below the public suffix; not where the top-level domain is of the same script |
-//! | `skeleton_match:D` | blocks where the host is not ASCII, else warns; marks do not count |
-//! | `slash_lookalike`, and the three above | hide `not_identifier_allowed`, `restricted_script`, `uncommon_letter` and `digit_lookalike` |
+//! | `skeleton_match:D` | blocks where the host is not ASCII, else warns; marks do not count; Chinese and Japanese strokes between Latin letters are the letters that they pass for |
+//! | `slash_lookalike` | what looks like `/`, `\`, `?`, `#`, `:` or `@`, and is not between letters of its own script |
+//! | `slash_lookalike`, and the three above it | hide `not_identifier_allowed`, `restricted_script`, `uncommon_letter` and `digit_lookalike` |
 //! | `restricted_script` | Unicode's identifier types Exclusion and Limited_Use |
 //! | `uncommon_letter` | the types Uncommon_Use, Technical and Obsolete |
 //! | `not_identifier_allowed` | what else Unicode does not allow in identifiers |
 //! | `digit_lookalike` | a label of nothing but digits, and letters or digits of other scripts that look like ASCII ones |
 //! | `deviation_character` | only where the raw host holds it: IDNA2003 and IDNA2008 lead to different hosts |
-//! | `dot_lookalike` | a raw character that was mapped to a dot, or one in the host that looks like it |
+//! | `dot_lookalike` | a raw character that was mapped to a dot, or one in the host that looks like it and is not between letters of its own script |
 //! | `host_mapped_to_ascii` | the raw host is not ASCII, the serialised one is |
-//! | `skeleton_match:D`, `digit_lookalike:D`, `edit_distance_1:D` | the first that fits, against the registrable domain; never for a known domain itself |
+//! | `skeleton_match:D`, `digit_lookalike:D`, `edit_distance_1:D` | the first that fits, against the registrable domain; never for a known domain itself. The edit is looked for in the Unicode form and in the skeleton |
 //! | `known_domain_in_subdomain:D` | begins and ends at a dot or hyphen, before the registrable domain begins; in the place of the next |
-//! | `known_label_embedded:L` | between hyphens in a label; not the whole of one |
-//! | `open_redirect_param` | by name of the parameter, for another site; not `redirect_uri` in an OAuth request |
-//! | `credential_in_url` | by name of the parameter, or by well-known beginnings of secrets, in query and fragment |
-//! | `at_sign_outside_authority` | what reads like a host after an `@`, in the path or the name of a parameter; not in fragments, nor in values, which may be mail addresses |
+//! | `known_label_embedded:L` | between hyphens in a label; glued to a word such as `secure` or `login`; or the whole of a label beside such a word, but for the registrable label under a country's suffix (`accounts.google.de`). Not the whole of a label otherwise, nor glued to other words |
+//! | `open_redirect_param` | by name of the parameter, for another site. Not `redirect_uri` (or, without one, `return_url` and its like) in an authorization request, which two of three make: `client_id`; one of `response_type`, `request`, `request_uri`, `code_challenge`; a path with `oauth…` or `authoriz…`. Not `RelayState` beside a SAML request, nor `service` at `…/login` or `…/logout` |
+//! | `credential_in_url` | by name of the parameter, by well-known beginnings of secrets, or a JSON Web Token (but as `state`, `request`, `id_token_hint`, `code_challenge` and the like), in query and fragment; `token` only with a long random value, `sig` and `Signature` with one or beside `Expires`, `se` and the like, but in no request for single sign-on |
+//! | `at_sign_outside_authority` | what reads like a host under a known top-level domain after an `@`, plain or encoded, in the path (but for `@name@host`) or the name of a parameter; not in fragments, nor in values, which may be mail addresses |
 //! | `shell_metacharacters` | `` ` `` `"` `|` `<` `>` `^` `$(` `${` anywhere; `&` and `;` (but for `;name=`) in the path |
 //! | `raw_differs_from_serialized` | path, query, fragment, or zeros before the port; not where control characters, bidi controls, invisible characters or a backslash explain it |
 
@@ -58,6 +59,7 @@ mod characters;
 mod finding;
 mod international;
 mod known;
+mod label;
 mod lists;
 mod lookalike;
 mod name;
@@ -68,6 +70,7 @@ mod query;
 mod raw;
 mod reason;
 mod registrable;
+mod secret;
 mod skeleton;
 mod unparseable;
 mod url_review;

@@ -92,6 +92,12 @@ fn review_owner(name: &str, last: &str, parts: &Parts, findings: &mut Findings<'
     findings.add_if(name.contains('.') && parts.kind.is_none() && last != "example", Reason::NoKnownPublicSuffix);
 }
 
+/// Whether `end` is a top-level domain of the internet, or the one of documentation.
+pub(super) fn is_known_end(end: &str) -> bool {
+    end.eq_ignore_ascii_case("example")
+        || psl::suffix(end.to_ascii_lowercase().as_bytes()).is_some_and(|suffix| suffix.is_known())
+}
+
 /// Whether four numbers from 0 to 255 follow each other, between dots or between hyphens: wildcard
 /// DNS leads such a name to that address, and clouds name their machines so.
 fn embeds_address(name: &str) -> bool {

@@ -1,154 +1,190 @@
 //! Parameters whose names say what they carry.
 
-/// Parameters that carry where a page sends its visitor, folded as [`Name`] folds.
-const REDIRECT_NAMES: &[&str] = &[
-    "back",
-    "backto",
-    "backuri",
-    "backurl",
-    "callback",
-    "callbackuri",
-    "callbackurl",
-    "cancelurl",
-    "checkouturl",
-    "continue",
-    "continueto",
-    "continueurl",
-    "dest",
-    "destination",
-    "destinationurl",
-    "desturl",
-    "errorurl",
-    "failureurl",
-    "finalurl",
-    "followup",
-    "forward",
-    "forwardto",
-    "forwardurl",
-    "go",
-    "goto",
-    "gotourl",
-    "href",
-    "jump",
-    "jumpurl",
-    "landing",
-    "landingurl",
-    "link",
-    "location",
-    "loginurl",
-    "logouturl",
-    "next",
-    "nextpage",
-    "nexturi",
-    "nexturl",
-    "out",
-    "q",
-    "r",
-    "redir",
-    "redirect",
-    "redirectback",
-    "redirectlink",
-    "redirectpage",
-    "redirectto",
-    "redirecturi",
-    "redirecturl",
-    "redirurl",
-    "relaystate",
-    "ret",
-    "returl",
-    "return",
-    "returnpath",
-    "returnto",
-    "returnuri",
-    "returnurl",
-    "rt",
-    "ru",
-    "rurl",
-    "service",
-    "successuri",
-    "successurl",
-    "target",
-    "targeturi",
-    "targeturl",
-    "to",
-    "u",
-    "uri",
-    "url",
+/// What a parameter is to the page that it is sent to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Where the page sends its visitor.
+    Redirect,
+    /// The same of an authorization request (RFC 6749, section 4.1.1), or of a page that is none.
+    RedirectUri,
+    /// What some authorization servers call a redirect URI.
+    Return,
+    /// The same of a request to a Central Authentication Service.
+    Service,
+    /// The same of a SAML request, if it is an address at all.
+    RelayState,
+    /// Who asks for authorization.
+    ClientId,
+    /// What only an authorization request has.
+    Authorization,
+    /// What the page only hands back or reads, and may have the form of a token.
+    Opaque,
+    /// What makes a request for single sign-on of a URL, which may well be signed.
+    SignOn,
+    /// A credential, whatever its value is.
+    Credential,
+    /// A credential if its value looks like one: the number of a payment is called so, too.
+    Token,
+    /// A signature, which is a credential where it opens what the URL names.
+    Signature,
+    /// What stands beside such a signature: until when it holds, and whose key it was made with.
+    Signed,
+}
+
+/// Names, folded as [`Name`] folds.
+const ROLES: &[(&str, Role)] = &[
+    ("accesskey", Role::Credential),
+    ("accesskeyid", Role::Credential),
+    ("accesstoken", Role::Credential),
+    ("apikey", Role::Credential),
+    ("apisecret", Role::Credential),
+    ("apitoken", Role::Credential),
+    ("appsecret", Role::Credential),
+    ("authkey", Role::Credential),
+    ("authorization", Role::Credential),
+    ("authtoken", Role::Credential),
+    ("awsaccesskeyid", Role::Credential),
+    ("back", Role::Redirect),
+    ("backto", Role::Redirect),
+    ("backuri", Role::Redirect),
+    ("backurl", Role::Redirect),
+    ("bearer", Role::Credential),
+    ("bearertoken", Role::Credential),
+    ("callback", Role::Return),
+    ("callbackuri", Role::Return),
+    ("callbackurl", Role::Return),
+    ("cancelurl", Role::Redirect),
+    ("checkouturl", Role::Redirect),
+    ("clientid", Role::ClientId),
+    ("clientsecret", Role::Credential),
+    ("codechallenge", Role::Authorization),
+    ("consumersecret", Role::Credential),
+    ("continue", Role::Redirect),
+    ("continueto", Role::Redirect),
+    ("continueurl", Role::Redirect),
+    ("credential", Role::Credential),
+    ("credentials", Role::Credential),
+    ("dest", Role::Redirect),
+    ("destination", Role::Redirect),
+    ("destinationurl", Role::Redirect),
+    ("desturl", Role::Redirect),
+    ("errorurl", Role::Redirect),
+    ("expires", Role::Signed),
+    ("failureurl", Role::Redirect),
+    ("finalurl", Role::Redirect),
+    ("followup", Role::Redirect),
+    ("forward", Role::Redirect),
+    ("forwardto", Role::Redirect),
+    ("forwardurl", Role::Redirect),
+    ("go", Role::Redirect),
+    ("googleaccessid", Role::Signed),
+    ("goto", Role::Redirect),
+    ("gotourl", Role::Redirect),
+    ("href", Role::Redirect),
+    ("idtoken", Role::Credential),
+    ("idtokenhint", Role::Opaque),
+    ("jsessionid", Role::Credential),
+    ("jump", Role::Redirect),
+    ("jumpurl", Role::Redirect),
+    ("jwt", Role::Credential),
+    ("keypairid", Role::Signed),
+    ("landing", Role::Redirect),
+    ("landingurl", Role::Redirect),
+    ("link", Role::Redirect),
+    ("location", Role::Redirect),
+    ("loginurl", Role::Redirect),
+    ("logouturl", Role::Redirect),
+    ("next", Role::Redirect),
+    ("nextpage", Role::Redirect),
+    ("nexturi", Role::Redirect),
+    ("nexturl", Role::Redirect),
+    ("ossaccesskeyid", Role::Signed),
+    ("out", Role::Redirect),
+    ("passcode", Role::Credential),
+    ("passphrase", Role::Credential),
+    ("passwd", Role::Credential),
+    ("password", Role::Credential),
+    ("personalaccesstoken", Role::Credential),
+    ("phpsessid", Role::Credential),
+    ("policy", Role::Signed),
+    ("privatekey", Role::Credential),
+    ("privatetoken", Role::Credential),
+    ("pwd", Role::Credential),
+    ("q", Role::Redirect),
+    ("r", Role::Redirect),
+    ("redir", Role::Redirect),
+    ("redirect", Role::Redirect),
+    ("redirectback", Role::Redirect),
+    ("redirectlink", Role::Redirect),
+    ("redirectpage", Role::Redirect),
+    ("redirectto", Role::Redirect),
+    ("redirecturi", Role::RedirectUri),
+    ("redirecturl", Role::Return),
+    ("redirurl", Role::Redirect),
+    ("refreshtoken", Role::Credential),
+    ("relaystate", Role::RelayState),
+    ("request", Role::Authorization),
+    ("requesturi", Role::Authorization),
+    ("responsetype", Role::Authorization),
+    ("ret", Role::Redirect),
+    ("returl", Role::Redirect),
+    ("return", Role::Redirect),
+    ("returnpath", Role::Redirect),
+    ("returnto", Role::Redirect),
+    ("returnuri", Role::Return),
+    ("returnurl", Role::Return),
+    ("rt", Role::Redirect),
+    ("ru", Role::Redirect),
+    ("rurl", Role::Redirect),
+    ("samlrequest", Role::SignOn),
+    ("samlresponse", Role::SignOn),
+    ("se", Role::Signed),
+    ("secret", Role::Credential),
+    ("secretkey", Role::Credential),
+    ("securitytoken", Role::Credential),
+    ("service", Role::Service),
+    ("sessid", Role::Credential),
+    ("sessionid", Role::Credential),
+    ("sessionkey", Role::Credential),
+    ("sessiontoken", Role::Credential),
+    ("sig", Role::Signature),
+    ("sigalg", Role::SignOn),
+    ("signature", Role::Signature),
+    ("sso", Role::SignOn),
+    ("state", Role::Opaque),
+    ("successuri", Role::Redirect),
+    ("successurl", Role::Redirect),
+    ("sv", Role::Signed),
+    ("target", Role::Redirect),
+    ("targeturi", Role::Redirect),
+    ("targeturl", Role::Redirect),
+    ("to", Role::Redirect),
+    ("token", Role::Token),
+    ("u", Role::Redirect),
+    ("uri", Role::Redirect),
+    ("url", Role::Redirect),
+    ("userpassword", Role::Credential),
+    ("xamzcredential", Role::Credential),
+    ("xamzsecuritytoken", Role::Credential),
+    ("xamzsignature", Role::Credential),
+    ("xapikey", Role::Credential),
+    ("xauthtoken", Role::Credential),
+    ("xgoogcredential", Role::Credential),
+    ("xgoogsignature", Role::Credential),
 ];
 
-/// Parameters that make an OAuth authorization request of a URL, folded.
-const OAUTH_NAMES: &[&str] = &["clientid", "request", "requesturi", "responsetype"];
+/// A set of roles.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Roles(u16);
 
-/// Parameters that carry a credential, folded.
-const CREDENTIAL_NAMES: &[&str] = &[
-    "accesskey",
-    "accesskeyid",
-    "accesstoken",
-    "apikey",
-    "apisecret",
-    "apitoken",
-    "appsecret",
-    "authkey",
-    "authorization",
-    "authtoken",
-    "awsaccesskeyid",
-    "bearer",
-    "bearertoken",
-    "clientsecret",
-    "consumersecret",
-    "credential",
-    "credentials",
-    "idtoken",
-    "jsessionid",
-    "jwt",
-    "passcode",
-    "passphrase",
-    "passwd",
-    "password",
-    "personalaccesstoken",
-    "phpsessid",
-    "privatekey",
-    "privatetoken",
-    "pwd",
-    "refreshtoken",
-    "secret",
-    "secretkey",
-    "securitytoken",
-    "sessid",
-    "sessionid",
-    "sessionkey",
-    "sessiontoken",
-    "token",
-    "userpassword",
-    "xamzcredential",
-    "xamzsecuritytoken",
-    "xamzsignature",
-    "xapikey",
-    "xauthtoken",
-    "xgoogcredential",
-    "xgoogsignature",
-];
+impl Roles {
+    pub(super) fn add(&mut self, role: Role) {
+        self.0 |= 1 << role as u16;
+    }
 
-/// How well-known secrets begin, and how long they are at least.
-const SECRET_PREFIXES: &[(&str, usize)] = &[
-    ("AIza", 35),
-    ("AKIA", 20),
-    ("gho_", 20),
-    ("ghp_", 20),
-    ("ghs_", 20),
-    ("ghu_", 20),
-    ("github_pat_", 30),
-    ("glpat-", 20),
-    ("sk-", 24),
-    ("sk_live_", 20),
-    ("xoxa-", 20),
-    ("xoxb-", 20),
-    ("xoxp-", 20),
-];
-
-pub(super) fn is_secret(value: &str) -> bool {
-    value.len() >= 20
-        && SECRET_PREFIXES.iter().any(|(prefix, length)| value.len() >= *length && value.starts_with(prefix))
+    pub(super) fn have(self, role: Role) -> bool {
+        self.0 & (1 << role as u16) != 0
+    }
 }
 
 const LONGEST_NAME: usize = 24;
@@ -176,24 +212,9 @@ impl Name {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 
-    fn is_in(&self, list: &[&str]) -> bool {
-        list.binary_search_by(|entry| entry.as_bytes().cmp(self.as_bytes())).is_ok()
-    }
-
-    pub(super) fn is_redirect(&self) -> bool {
-        self.is_in(REDIRECT_NAMES)
-    }
-
-    pub(super) fn is_redirect_uri(&self) -> bool {
-        self.as_bytes() == b"redirecturi"
-    }
-
-    pub(super) fn is_oauth(&self) -> bool {
-        self.is_in(OAUTH_NAMES)
-    }
-
-    pub(super) fn is_credential(&self) -> bool {
-        self.is_in(CREDENTIAL_NAMES)
+    pub(super) fn role(&self) -> Option<Role> {
+        let index = ROLES.binary_search_by(|(name, _)| name.as_bytes().cmp(self.as_bytes())).ok()?;
+        ROLES.get(index).map(|(_, role)| *role)
     }
 }
 
@@ -202,12 +223,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lists_are_sorted_and_folded() {
-        for list in [REDIRECT_NAMES, OAUTH_NAMES, CREDENTIAL_NAMES] {
-            assert!(list.is_sorted_by(|a, b| a < b), "{list:?}");
-            for name in list {
-                assert_eq!(Name::of(name).as_bytes(), name.as_bytes(), "{name}");
-            }
+    fn the_names_are_sorted_and_folded() {
+        assert!(ROLES.is_sorted_by(|(a, _), (b, _)| a < b));
+        for (name, role) in ROLES {
+            assert_eq!(Name::of(name).as_bytes(), name.as_bytes(), "{name}");
+            assert_eq!(Name::of(name).role(), Some(*role), "{name}");
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use url::Url;
 
-use super::Reason;
 use super::finding::Findings;
+use super::{Reason, name};
 
 /// Longer URLs cannot be taken in by eye, in characters.
 const READABLE: usize = 2000;
@@ -12,7 +12,7 @@ const READABLE: usize = 2000;
 pub(super) fn review(url: &Url, findings: &mut Findings<'_>) {
     findings.add_if(url.as_str().len() > READABLE, Reason::VeryLongUrl);
     findings.add_if(has_url(url.path()), Reason::UrlInPath);
-    let misleads = has_host_after_at(url.path()) || url.query().is_some_and(query_has_host_after_at);
+    let misleads = path_has_host_after_at(url.path()) || url.query().is_some_and(query_has_host_after_at);
     findings.add_if(misleads, Reason::AtSignOutsideAuthority);
 }
 
@@ -47,37 +47,55 @@ fn has_url(path: &str) -> bool {
     })
 }
 
-/// Whether what follows an `@` reads like a host. `/@alice` and `/package@1.2.3` do not.
+/// Whether what follows an `@`, plain or encoded, reads like a host. `/@alice`, `/@john.doe` and
+/// `/package@1.2.3` do not, and `/@alice@example.org` is a name on a server of the Fediverse.
+fn path_has_host_after_at(path: &str) -> bool {
+    has_at(path) && path.split('/').any(|segment| !is_fediverse_name(segment) && has_host_after_at(segment))
+}
+
+/// The same in a query, where the value of a parameter may well be a mail address.
+fn query_has_host_after_at(query: &str) -> bool {
+    has_at(query) && query.split('&').any(|pair| has_host_after_at(pair.split('=').next().unwrap_or_default()))
+}
+
+fn has_at(text: &str) -> bool {
+    text.contains('@') || text.contains("%40")
+}
+
 fn has_host_after_at(text: &str) -> bool {
-    text.split('@').skip(1).any(|after| {
+    after_ats(text).any(|after| {
         let host = after.split(['/', ':', '?', '#', '&', '=']).next().unwrap_or_default();
         is_like_host(host)
     })
 }
 
-/// The same in a query, where the value of a parameter may well be a mail address.
-fn query_has_host_after_at(query: &str) -> bool {
-    query.contains('@') && query.split('&').any(|pair| has_host_after_at(pair.split('=').next().unwrap_or_default()))
+/// What stands after each `@` of the text, until the next.
+fn after_ats(text: &str) -> impl Iterator<Item = &str> {
+    text.split('@').flat_map(|part| part.split("%40")).skip(1)
+}
+
+/// Whether the segment is `@name@host` and nothing else.
+fn is_fediverse_name(segment: &str) -> bool {
+    let mut parts = after_ats(segment);
+    let is_name =
+        |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    (segment.starts_with('@') || segment.starts_with("%40"))
+        && parts.next().is_some_and(is_name)
+        && parts.next().is_some_and(is_like_host)
+        && parts.next().is_none()
 }
 
 fn is_like_host(text: &str) -> bool {
-    text.rsplit_once('.').is_some_and(|(name, end)| {
-        name.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '%')
-            && end.len() > 1
-            && end.bytes().all(|byte| byte.is_ascii_alphabetic())
+    text.trim_end_matches('.').rsplit_once('.').is_some_and(|(name, end)| {
+        name.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '%') && name::is_known_end(end)
     })
 }
 
 /// Whether a shell would run a part of the URL, or end it there. `&` and `;` are usual in a query,
 /// and `;name=` is in a path; parentheses, `$` and quotes alone are harmless.
 fn is_for_shells(path: &str, tail: &str) -> bool {
-    let bytes = tail.as_bytes();
-    let substitutes = |index: usize| matches!(bytes.get(index + 1), Some(b'(' | b'{'));
-    let runs = bytes.iter().enumerate().any(|(index, byte)| match byte {
-        b'`' | b'"' | b'|' | b'<' | b'>' | b'^' => true,
-        b'$' => substitutes(index),
-        _ => false,
-    });
+    let runs = tail.bytes().any(|byte| matches!(byte, b'`' | b'"' | b'|' | b'<' | b'>' | b'^'))
+        || (tail.contains('$') && (tail.contains("$(") || tail.contains("${")));
     runs || path.contains('&') || path.split(';').skip(1).any(|after| !is_parameter(after))
 }
 

@@ -127,7 +127,7 @@ reasons! {
         SkeletonMatch(domain) "skeleton_match"
             "The host looks like {domain} but is another one; go to {domain} yourself if that is where you want to be."
         SlashLookalike "slash_lookalike"
-            "The host holds a character that looks like a slash, so it seems to end too early; it is not opened."
+            "The host holds a character that looks like a slash, ?, # or :, so it seems to end too early; it is not opened."
     }
     Warn {
         Punycode "punycode"

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::ops::Range;
 
 use url::{Position, Url};
@@ -11,7 +12,9 @@ use super::{Finding, Profile, Reason, Verdict, international, registrable, unpar
 pub const MAX_URL_BYTES: usize = 64 * 1024;
 
 /// What a URL is, before anyone opens it (R-URL-06, R-URL-07, R-URL-08, R-URL-09).
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Its `Debug` form leaves path, query and fragment out: they may carry a token.
+#[derive(Clone, PartialEq, Eq)]
 pub struct UrlReview {
     verdict: Verdict,
     findings: Vec<Finding>,
@@ -19,14 +22,14 @@ pub struct UrlReview {
 }
 
 /// A URL that could be parsed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 struct Address {
     serialized: String,
     host: Option<HostText>,
 }
 
 /// A host, within the serialised URL and in Unicode.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 struct HostText {
     range: Range<usize>,
     /// Within the host.
@@ -152,6 +155,16 @@ impl UrlReview {
 
     fn host(&self) -> Option<&HostText> {
         self.address.as_ref()?.host.as_ref()
+    }
+}
+
+impl fmt::Debug for UrlReview {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UrlReview")
+            .field("verdict", &self.verdict)
+            .field("host", &self.host_ascii())
+            .field("findings", &self.findings)
+            .finish_non_exhaustive()
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn review(page: &Page<'_>, findings: &mut Findings<'_>) {
     review_port(page, loopback, findings);
     path::review(page.url, findings);
     path::review_raw(page.raw.tail, findings);
-    query::review(page.url, findings);
+    query::review(page.url, page.parts, findings);
     // The characters above explain a difference by themselves.
     let as_sent = path::is_as_sent(page.raw.tail, &page.url[Position::BeforePath..]);
     findings.add_if(!as_sent && !characters.any() && !page.raw.backslash, Reason::RawDiffersFromSerialized);

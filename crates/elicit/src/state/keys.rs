@@ -1,19 +1,19 @@
 use std::fmt;
 use std::sync::Arc;
 
-use aws_lc_rs::aead::{AES_256_GCM, LessSafeKey, UnboundKey};
+use aws_lc_rs::aead::{LessSafeKey, Nonce};
 use aws_lc_rs::error::Unspecified;
-use aws_lc_rs::hkdf::{HKDF_SHA256, Prk};
-use aws_lc_rs::hmac::{self, HMAC_SHA256};
+use aws_lc_rs::hkdf::{HKDF_SHA256, KeyType, Prk};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::{KEY, MAX_SEALED_BYTES, OVERHEAD, SALT};
+use super::cipher::Cipher;
+use super::{KEY, MAX_SEALED_BYTES, NONCE, OVERHEAD};
 use crate::Random;
 
-/// Ends the derivation of message keys, so that the secret serves two purposes and neither knows the other's output.
-const MESSAGE_LABEL: &[u8] = b"elicit state 2 message key";
-/// Likewise for what tells one key from another in a sealed state.
-const MARK_LABEL: &[u8] = b"elicit state 2 key mark";
+/// For the key of the cipher, so that the secret serves two purposes and neither knows the other's output.
+const CIPHER_LABEL: &[u8] = b"elicit state 3 cipher";
+/// For what tells one key from another in a sealed state.
+const MARK_LABEL: &[u8] = b"elicit state 3 key mark";
 
 /// One secret of the ring, with a name for the people who look after it.
 ///
@@ -23,19 +23,21 @@ const MARK_LABEL: &[u8] = b"elicit state 2 key mark";
 pub struct StateKey {
     id: String,
     mark: [u8; KEY],
-    // aws-lc-rs wipes it when the last clone is dropped. Shared, since each move of the bytes themselves would leave some
-    // behind.
-    secret: Arc<Prk>,
+    // Wiped when the last clone is dropped. Shared, since each move of the bytes themselves would leave some behind. 32
+    // bytes always make a cipher; where they did not, nothing would be sealed or opened.
+    cipher: Arc<Result<Cipher, Unspecified>>,
 }
 
 impl StateKey {
     /// A key from 32 secret random bytes, the same on every replica (R-MRTR-06). This copy of them is wiped; wipe yours.
     pub fn new(id: impl Into<String>, mut secret: [u8; 32]) -> Self {
-        let tag = hmac::sign(&hmac::Key::new(HMAC_SHA256, &secret), MARK_LABEL);
-        let mark = tag.as_ref().first_chunk().copied().unwrap_or_default();
-        let prk = Arc::new(Prk::new_less_safe(HKDF_SHA256, &secret));
+        let prk = Prk::new_less_safe(HKDF_SHA256, &secret);
         secret.zeroize();
-        Self { id: id.into(), mark, secret: prk }
+        let (mut mark, mut key) = ([0; KEY], Zeroizing::new([0; 32]));
+        let cipher = expand(&prk, MARK_LABEL, &mut mark)
+            .and_then(|()| expand(&prk, CIPHER_LABEL, &mut *key))
+            .and_then(|()| Cipher::new(&key));
+        Self { id: id.into(), mark, cipher: Arc::new(cipher) }
     }
 
     /// A new key that is kept nowhere: for a server of one process that may forget its open questions when it ends. Any
@@ -55,11 +57,23 @@ impl StateKey {
         self.mark
     }
 
-    /// The key of one message. aws-lc wipes it when it is dropped.
-    pub(super) fn message_key(&self, salt: &[u8; SALT]) -> Result<LessSafeKey, Unspecified> {
-        let mut key = Zeroizing::new([0; 32]);
-        self.secret.expand(&[MESSAGE_LABEL, salt], HKDF_SHA256)?.fill(&mut *key)?;
-        UnboundKey::new(&AES_256_GCM, &*key).map(LessSafeKey::new)
+    /// The key of the one message with this nonce, and the nonce to use with it.
+    pub(super) fn message(&self, nonce: &[u8; NONCE]) -> Result<(LessSafeKey, Nonce), Unspecified> {
+        self.cipher.as_ref().as_ref().map_err(|error| *error)?.message(nonce)
+    }
+}
+
+/// HKDF-Expand (RFC 5869).
+fn expand(prk: &Prk, label: &[u8], key: &mut [u8]) -> Result<(), Unspecified> {
+    prk.expand(&[label], Length(key.len()))?.fill(key)
+}
+
+/// How many bytes are derived.
+struct Length(usize);
+
+impl KeyType for Length {
+    fn len(&self) -> usize {
+        self.0
     }
 }
 

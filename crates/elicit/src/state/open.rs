@@ -1,11 +1,11 @@
-use aws_lc_rs::aead::{Aad, Nonce};
+use aws_lc_rs::aead::Aad;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use zeroize::Zeroizing;
 
 use super::binding::{BINDING, Parts};
-use super::{Binding, EXPIRY, HEADER, KEY, MAX_SEALED_BYTES, NONCE, OVERHEAD, SALT, StateKeys, VERSION};
+use super::{Binding, EXPIRY, HEADER, KEY, MAX_SEALED_BYTES, NONCE, OVERHEAD, StateKeys, VERSION};
 
 /// The one text that a peer is told of any rejected state, with
 /// [`INVALID_PARAMS`](crate::INVALID_PARAMS). Which of the causes it was goes to the log only: a
@@ -66,12 +66,10 @@ impl StateKeys {
         let mut bytes = URL_SAFE_NO_PAD.decode(sealed).map(Zeroizing::new).map_err(|_| Rejected::Malformed)?;
         let header = Header::read(&bytes).ok_or(Rejected::Malformed)?;
         let key = self.marked(header.key).ok_or(Rejected::UnknownKey)?;
-        let key = key.message_key(&header.salt).map_err(|_| Rejected::Tampered)?;
+        let (key, nonce) = key.message(&header.nonce).map_err(|_| Rejected::Tampered)?;
 
         let (associated, ciphertext) = bytes.split_at_mut(HEADER);
-        let plain = key
-            .open_in_place(Nonce::assume_unique_for_key(header.nonce), Aad::from(associated), ciphertext)
-            .map_err(|_| Rejected::Tampered)?;
+        let plain = key.open_in_place(nonce, Aad::from(associated), ciphertext).map_err(|_| Rejected::Tampered)?;
         let (expiry, rest) = plain.split_first_chunk().ok_or(Rejected::Malformed)?;
         let (parts, payload) = rest.split_first_chunk().ok_or(Rejected::Malformed)?;
         check_binding(parts, binding)?;
@@ -89,7 +87,6 @@ impl StateKeys {
 /// What stands before the ciphertext.
 struct Header {
     key: [u8; KEY],
-    salt: [u8; SALT],
     nonce: [u8; NONCE],
 }
 
@@ -100,9 +97,8 @@ impl Header {
         }
         let (version, rest) = bytes.split_first()?;
         let (key, rest) = rest.split_first_chunk()?;
-        let (salt, rest) = rest.split_first_chunk()?;
         let (nonce, _) = rest.split_first_chunk()?;
-        (*version == VERSION).then_some(Self { key: *key, salt: *salt, nonce: *nonce })
+        (*version == VERSION).then_some(Self { key: *key, nonce: *nonce })
     }
 }
 

@@ -69,6 +69,11 @@ pub(super) const TEXTS: &[(&str, &str, &str)] = &[
     ("musical format controls", "\u{1d173}\u{1d159}", "‹U+1D173›‹U+1D159›"),
     ("variation selectors as a hidden message", "a\u{fe00}\u{e0101}\u{e0102}", "a‹U+FE00›‹U+E0101›‹U+E0102›"),
     ("variation selectors after an emoji", "😀\u{fe0f}\u{fe0f}\u{e0101}", "😀\u{fe0f}‹U+FE0F›‹U+E0101›"),
+    (
+        "variation selectors after ideographs",
+        "葛\u{e0100}\u{e0101}城\u{e010f}市\u{e0110}區\u{e01ef}神\u{fe00}",
+        "葛\u{e0100}‹U+E0101›城\u{e010f}市‹U+E0110›區‹U+E01EF›神‹U+FE00›",
+    ),
     ("variation selectors after digits", "1\u{fe0f}2\u{fe0e}", "1‹U+FE0F›2‹U+FE0E›"),
     ("joiners between Latin letters", "pay\u{200d}p\u{200c}al", "pay‹U+200D›p‹U+200C›al"),
     ("joiner at the start and the end", "\u{200d}ab\u{200c}", "‹U+200D›ab‹U+200C›"),

@@ -64,8 +64,9 @@ pub(super) fn belongs(character: char, previous: Option<char>, after: &str, mark
         ZERO_WIDTH_JOINER | ZERO_WIDTH_NON_JOINER => joins(previous, next, marks),
         EMOJI_STYLE if matches!(previous, '0'..='9' | '#' | '*') => next == Some(ENCLOSING_KEYCAP),
         TEXT_STYLE | EMOJI_STYLE => is_pictograph(previous),
-        // Standardised variants of compatibility ideographs, and ideographic variation sequences.
-        '\u{FE00}'..='\u{FE02}' | '\u{E0100}'..='\u{E01EF}' => is_in_ranges(&IDEOGRAPHS, previous),
+        // Of the 240 selectors of ideographic variation sequences, names are written with the first few. All of them,
+        // or several in a row, would carry a text that nobody sees.
+        '\u{E0100}'..='\u{E010F}' => is_in_ranges(&IDEOGRAPHS, previous),
         '\u{180B}'..='\u{180F}' => ('\u{1820}'..='\u{18AA}').contains(&previous),
         _ => false,
     }

@@ -1,21 +1,34 @@
 //! Links in a text.
 
+mod host;
+mod scheme;
+
 use std::ops::Range;
+
+use host::is_host;
+use scheme::opens;
 
 /// The parts of `text` that a terminal, a page or a chat could make clickable, in order (R-FORM-08, R-FORM-09). No
 /// verdict on where they lead: that is the review of URLs.
 ///
 /// A link is
 /// - a scheme of two letters or more, `://` and something after it;
-/// - one of the schemes that open without slashes (`mailto:`, `javascript:`, `data:`, `tel:`, `ms-…:` and a few) with
-///   something after it that fits;
+/// - one of the schemes that programs open without slashes (`mailto:`, `javascript:`, `data:`, `tel:`, `ms-…:`,
+///   `steam:` and a few dozen) with something after it that fits;
 /// - `www.` and a name;
 /// - a host name under a known top-level domain with a path, a query, a fragment or a port: `example.com/login`;
-/// - a bare host name under com, org, net, edu or gov: `example.com`.
+/// - a bare host name under a known top-level domain: `example.com`, `EXAMPLE.ORG`, `example.dev`, `example.co.id`.
 ///
-/// None are `e.g.`, `and/or`, `3.5`, `10.0.0.0/8`, `Node.js`, `README.md`, `ASP.NET`, `user.name`, and addresses of mail
-/// without `mailto:`, which may be the default of a field. A list of files such as `main.rs/lib.rs` is taken for one,
-/// since rs is a country.
+/// Bare names are left alone where they look like something else:
+/// - a file: the top-level domain is also the end of a file's name (`main.rs`, `config.py`, `README.md`, `setup.sh`,
+///   `a.zip`);
+/// - a field or a permission: it is also a usual word for one (`user.name`, `order.id`, `files.read`);
+/// - a product or a slip of the pen: capitals in it and small letters before, or no letter before (`Socket.IO`,
+///   `ASP.NET`, `Done.It`, `7.am`); only com, org, edu and gov are found in any case;
+/// - a package: it begins with a top-level domain and does not end in com, org, net, edu or gov (`com.example.app`).
+///
+/// None are `e.g.`, `and/or`, `3.5`, `10.0.0.0/8`, `Node.js`, and addresses of mail without `mailto:`, which may be the
+/// default of a field. A list of files such as `main.rs/lib.rs` is taken for one, since rs is a country.
 ///
 /// A link ends at white space, a control, a quotation mark, `<` or `>`, without the punctuation before that: two with
 /// only a comma between them are one.
@@ -45,9 +58,6 @@ impl<'a> Iterator for Links<'a> {
         }
     }
 }
-
-/// The longest host name in its textual form.
-const LONGEST_HOST: usize = 253;
 
 /// The next letters, digits and joining punctuation at or after byte `from`.
 fn next_run(text: &str, from: usize) -> Option<Range<usize>> {
@@ -91,62 +101,6 @@ fn link_at(text: &str, run: &Range<usize>) -> Option<Range<usize>> {
 fn ascii_end(word: &str) -> &str {
     let start = word.char_indices().rev().find(|(_, character)| !character.is_ascii());
     start.and_then(|(start, character)| word.get(start + character.len_utf8()..)).unwrap_or(word)
-}
-
-/// Whether `scheme` and then `after` is a link.
-fn opens(scheme: &str, after: &str) -> bool {
-    let Some(after) = after.strip_prefix(':') else {
-        return false;
-    };
-    let is_scheme = scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
-    if scheme.len() < 2 || !is_scheme || !after.starts_with(|first| !is_end(first)) {
-        return false;
-    }
-    if let Some(place) = after.strip_prefix("//") {
-        return place.starts_with(|first| !is_end(first));
-    }
-    match scheme.to_ascii_lowercase().as_str() {
-        "http" | "https" | "ftp" | "ftps" | "ws" | "wss" | "file" => {
-            after.starts_with(|first: char| matches!(first, '/' | '\\') || first.is_alphabetic())
-        }
-        "tel" | "sms" | "callto" | "facetime" | "geo" => {
-            after.starts_with(|first: char| first == '+' || first.is_ascii_digit())
-        }
-        "data" => after
-            .trim_start_matches(|part: char| part.is_ascii_alphanumeric() || matches!(part, '+' | '-' | '.'))
-            .starts_with(['/', ',', ';']),
-        "magnet" => after.starts_with('?'),
-        "mailto" | "javascript" | "vbscript" | "search-ms" | "view-source" => true,
-        other => other.starts_with("ms-"),
-    }
-}
-
-/// Whether `name` is a host name that would be clickable before `after`.
-fn is_host(name: &str, after: &str) -> bool {
-    let ended = name.ends_with(['.', '-', '_', '+']);
-    let name = name.trim_matches(['.', '-', '_', '+']);
-    let Some((labels, top)) = name.rsplit_once('.') else {
-        return false;
-    };
-    if name.len() > LONGEST_HOST || !labels.split('.').all(is_label) || !top.starts_with(char::is_alphabetic) {
-        return false;
-    }
-    let mut following = after.chars();
-    let goes_on = match following.next().filter(|_| !ended) {
-        Some('/') => true,
-        Some('?' | '#') => following.next().is_some_and(char::is_alphanumeric),
-        Some(':') => following.next().is_some_and(|next| next.is_ascii_digit()),
-        _ => false,
-    };
-    if goes_on {
-        return psl::suffix(top.to_lowercase().as_bytes()).is_some_and(|suffix| suffix.is_known());
-    }
-    // Capitals are common in names of products, such as ASP.NET.
-    top.eq_ignore_ascii_case("com") || matches!(top, "org" | "net" | "edu" | "gov")
-}
-
-fn is_label(label: &str) -> bool {
-    !label.is_empty() && label.chars().all(|character| character.is_alphanumeric() || matches!(character, '-' | '_'))
 }
 
 /// Whether no link goes on over `character`.

@@ -15,8 +15,8 @@
 //! | a line, or a text, that is too long | its beginning, then `…‹+7›` for seven characters left out |
 //!
 //! Kept where they do what they are for: joiners (U+200C, U+200D) inside words of scripts that join, U+200D between
-//! emoji, variation selectors after emoji, keycaps and ideographs, Mongolian selectors after Mongolian letters, and
-//! the tags of the three subdivision flags in use. Left-to-right and right-to-left marks are shown everywhere.
+//! emoji, variation selectors after emoji and in keycaps, one of the first 16 of the supplement (U+E0100 to U+E010F)
+//! after an ideograph, Mongolian selectors after Mongolian letters, and the tags of the three subdivision flags in use. Left-to-right and right-to-left marks are shown everywhere.
 //!
 //! Cleaning is idempotent, so a text that holds `‹U+001B›` or `…‹+7›` literally stays what it is and nothing in the
 //! string tells it from ours. That does no harm: a notice only ever says that a character is not shown; none says that

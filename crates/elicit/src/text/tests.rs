@@ -83,22 +83,30 @@ fn no_limit_is_too_small() {
     assert_eq!(line("a\tb", usize::MAX), "a b");
 }
 
-/// R-SEC-02: a mebibyte of anything is cut early.
+/// R-SEC-02: a quarter of a million of anything is cut early.
 #[test]
 fn huge_texts_end_soon() {
     for part in
         ["\u{301}", "\u{315}\u{316}", "\x1b", "\u{200d}", "\u{1161}", "👩\u{200d}", "\n", "\t", " ", "\u{e0041}", "a"]
     {
-        let text = part.repeat(1 << 20);
+        let text = part.repeat(1 << 18);
         assert!(clean(&text).chars().count() <= 4_096, "{part:?}");
         assert!(line(&text, 80).chars().count() <= 80, "{part:?}");
     }
 }
 
+/// Whether a code point may differ from its neighbours: of planes with nothing in them, and of those for private use,
+/// only the ends do.
+fn is_telling(code: u32) -> bool {
+    let (plane, place) = (code >> 16, code & 0xFFFF);
+    let blank = matches!(plane, 4..=13 | 15..) || (plane == 14 && place >= 0x2000);
+    !(blank || (0xE100..0xF800).contains(&code)) || !(0x80..0xFF80).contains(&place)
+}
+
 /// The tables against the data of the regex crate (Unicode 16).
 #[test]
 fn the_tables_are_those_of_unicode() {
-    let all: String = ('\0'..=char::MAX).collect();
+    let all: String = ('\0'..=char::MAX).filter(|character| is_telling(u32::from(*character))).collect();
     let set = |pattern: &str| -> HashSet<char> {
         let runs = Regex::new(&format!("{pattern}+")).unwrap();
         runs.find_iter(&all).flat_map(|run| run.as_str().chars()).collect()
@@ -163,7 +171,7 @@ fn text() -> impl Strategy<Value = String> {
         1 => prop::sample::select(TEXTS).prop_map(|(_, text, _)| text.to_owned()),
         1 => ("[a-z ]{1,12}", 1_usize..4).prop_map(|(part, times)| part.repeat(times)),
     ];
-    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
 fn limits() -> impl Strategy<Value = Limits> {
@@ -171,7 +179,7 @@ fn limits() -> impl Strategy<Value = Limits> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
 
     /// R-SEC-02: whatever comes in, what comes out is clean, bounded, in NFC, and stays as it is.
     #[test]

@@ -3,7 +3,8 @@ use std::collections::VecDeque;
 /// What a host knows of the url elicitations of one server connection (2025-11-25): which it was asked, which the person
 /// agreed to, which are complete. Ids of another server are others, so each connection has its own.
 ///
-/// It remembers the latest 256 ids; an older one is unknown again.
+/// It remembers 256 ids. One more takes the place of the oldest that is complete, else of the oldest, which then is unknown
+/// again.
 #[derive(Clone, Debug, Default)]
 pub struct Completions {
     known: VecDeque<(String, Progress)>,
@@ -22,6 +23,10 @@ pub enum Progress {
 
 const REMEMBERED: usize = 256;
 
+/// The longest `elicitationId`, in bytes: 1 KiB. An elicitation with a longer one is refused, so that what is remembered of
+/// a server is bounded.
+pub const MAX_ELICITATION_ID_BYTES: usize = 1024;
+
 impl Completions {
     /// Knows nothing.
     pub fn new() -> Self {
@@ -29,12 +34,14 @@ impl Completions {
     }
 
     /// Notes that the person is about to be asked, before anything is shown, so that a notice which comes early counts.
-    /// Says how far it had come before, if it is known: what was accepted is not asked again (R-ERR-02).
+    /// Says how far it had come before, if it is known: what was accepted is not asked again (R-ERR-02). An id that is longer
+    /// than [`MAX_ELICITATION_ID_BYTES`] belongs to no elicitation, and is not remembered.
     pub fn ask(&mut self, id: &str) -> Option<Progress> {
         let progress = self.progress(id);
-        if progress.is_none() {
+        if progress.is_none() && id.len() <= MAX_ELICITATION_ID_BYTES {
             if self.known.len() >= REMEMBERED {
-                self.known.pop_front();
+                let complete = self.known.iter().position(|(_, progress)| *progress == Progress::Complete);
+                self.known.remove(complete.unwrap_or(0));
             }
             self.known.push_back((id.to_owned(), Progress::Asked));
         }
@@ -55,7 +62,8 @@ impl Completions {
         self.known.retain(|(known, _)| known != id);
     }
 
-    /// Takes a [notice](crate::CompleteNotice). Whether it says something new: unknown ids and those that are complete
+    /// Takes a [notice](crate::CompleteNotice); or the person's word that they are done, since nothing waits for a notice
+    /// alone (R-URL-11). Whether it says something new: unknown ids and those that are complete
     /// already are ignored (R-DONE-02).
     pub fn complete(&mut self, id: &str) -> bool {
         match self.entry(id) {
@@ -116,6 +124,25 @@ mod tests {
         completions.ask("a");
         assert!(completions.complete("a"));
         assert_eq!(completions.ask("a"), Some(Progress::Complete));
+    }
+
+    /// R-DONE-02, R-ERR-02: what still matters stays longer than what is over, and no id is remembered at any length.
+    #[test]
+    fn complete_ids_go_first_and_long_ones_are_not_kept() {
+        let mut completions = Completions::new();
+        for id in 0..REMEMBERED {
+            completions.ask(&id.to_string());
+        }
+        completions.complete("7");
+        completions.accept("0");
+        completions.ask("one more");
+        assert_eq!(completions.progress("7"), None);
+        assert_eq!(completions.progress("0"), Some(Progress::Accepted));
+        let (longest, longer) = ("i".repeat(MAX_ELICITATION_ID_BYTES), "i".repeat(MAX_ELICITATION_ID_BYTES + 1));
+        completions.ask(&longest);
+        completions.ask(&longer);
+        assert_eq!((completions.progress(&longest), completions.progress(&longer)), (Some(Progress::Asked), None));
+        assert_eq!(completions.known.len(), REMEMBERED);
     }
 
     #[test]

@@ -30,6 +30,22 @@ pub enum WireError {
     /// A question is none of the three that a round may hold (R-MRTR-08).
     #[error("a question is neither elicitation/create nor sampling/createMessage nor roots/list")]
     UnknownQuestion,
+    /// `resultType` is neither `complete` nor `input_required`: invalid, unless an extension that both sides declared
+    /// defines it (R-MRTR-07).
+    #[error("`resultType` is neither complete nor input_required")]
+    UnknownResultType,
+    /// A list is longer than [`MAX_QUESTIONS`](crate::MAX_QUESTIONS).
+    #[error("`{0}` holds more questions than a person can answer")]
+    TooMany(&'static str),
+    /// A text is longer than the protocol's users need: see [`MAX_ELICITATION_ID_BYTES`](crate::MAX_ELICITATION_ID_BYTES).
+    #[error("`{0}` is too long")]
+    TooLong(&'static str),
+    /// Two elicitations of one error under one `elicitationId`, which is unique (R-URL-01).
+    #[error("an `elicitationId` is used twice")]
+    DuplicateId,
+    /// A response with both a `result` and an `error`, of which it may have one.
+    #[error("a response holds both a result and an error")]
+    ResultAndError,
     /// An `input_required` result with neither `inputRequests` nor `requestState`.
     #[error("input_required has neither inputRequests nor requestState")]
     NothingRequired,

@@ -2,9 +2,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::{Elicitation, ElicitationError, RawObject, ResultType, Retry, WireError, mode_of, present};
+use super::{Elicitation, ElicitationError, MAX_QUESTIONS, RawObject, ResultType, WireError, mode_of, present};
 use crate::{ClientCapabilities, Mode, Modes, Revision, json};
 
 /// A result that asks for input before the request can be completed: one half of a round, as whoever answers reads it. It
@@ -16,7 +16,7 @@ pub struct InputRequired<'a> {
     pub requests: Vec<InputRequest<'a>>,
     /// The asker's own state, which goes back to it as it is.
     pub request_state: Option<Cow<'a, str>>,
-    /// The state in the text that it came in, with its quotes, which a [retry](Self::retry) echoes (R-MRTR-05).
+    /// The state in the text that it came in, with its quotes, which a [retry](crate::Rounds::retry) echoes (R-MRTR-05).
     pub request_state_raw: Option<&'a RawValue>,
 }
 
@@ -34,15 +34,18 @@ pub struct InputRequest<'a> {
 }
 
 impl<'a> InputRequired<'a> {
-    /// Reads a result of the modern era; `None` where its `resultType` is another one.
+    /// Reads a result of the modern era; `None` for a complete one, which a missing `resultType` means too. Any other
+    /// `resultType` is an error (R-MRTR-07): who declared an extension that defines it looks at [`ResultType::of`] first.
     ///
-    /// Keys are unique, each question is one of the three that the protocol allows, and an
-    /// elicitation has a mode that exists (R-MRTR-08, R-REQ-02); anything else is an error, which
-    /// ends the call. `null` counts as absent for both fields, of which one has to be there.
+    /// Keys are unique, there are at most [`MAX_QUESTIONS`], each is one of the three that the protocol allows, and an
+    /// elicitation has a mode that exists (R-MRTR-08, R-REQ-02); anything else is an error, which ends the call. `null`
+    /// counts as absent for both fields, of which one has to be there.
     pub fn parse(result_raw: &'a str) -> Result<Option<Self>, WireError> {
         let result = RawObject::parse(result_raw)?;
-        if ResultType::of(&result)? != ResultType::InputRequired {
-            return Ok(None);
+        match ResultType::of(&result)? {
+            ResultType::InputRequired => {}
+            ResultType::Complete => return Ok(None),
+            ResultType::Other(_) => return Err(WireError::UnknownResultType),
         }
         let questions = present(&result, "inputRequests");
         let state = present(&result, "requestState");
@@ -54,26 +57,40 @@ impl<'a> InputRequired<'a> {
             None => None,
         };
         let requests = match questions {
-            Some(questions) if json::is_object(questions.get()) => RawObject::parse(questions.get())?
-                .members()
-                .map(|(key, raw)| InputRequest::parse(key, raw))
-                .collect::<Result<_, _>>()?,
+            Some(questions) if json::is_object(questions.get()) => requests_of(&RawObject::parse(questions.get())?)?,
             Some(_) => return Err(WireError::WrongType("inputRequests")),
             None => Vec::new(),
         };
         Ok(Some(Self { requests, request_state, request_state_raw: state }))
     }
 
-    /// The capabilities that the first question needs which this client did not declare on this
-    /// very request (R-CAP-03, R-MRTR-08), for
-    /// [`missing_capability`](crate::missing_capability); `None` where it declared all.
+    /// All capabilities that the questions need and that this client did not declare on this very request (R-CAP-03,
+    /// R-CAP-05, R-MRTR-08), as one object for [`missing_capability`](crate::missing_capability); `None` where it declared
+    /// all.
     pub fn undeclared(&self, caps: &ClientCapabilities, revision: Revision) -> Option<Value> {
-        self.requests.iter().find_map(|request| request.undeclared(caps, revision))
+        let mut missing = Map::new();
+        for required in self.requests.iter().filter_map(|request| request.undeclared(caps, revision)) {
+            merge(&mut missing, required);
+        }
+        (!missing.is_empty()).then_some(Value::Object(missing))
     }
+}
 
-    /// The retry of the request that this is the result of, to which the answers are given one by one (R-MRTR-05).
-    pub fn retry(&self) -> Retry {
-        Retry::new(self)
+fn requests_of<'a>(questions: &RawObject<'a>) -> Result<Vec<InputRequest<'a>>, WireError> {
+    if questions.members().count() > MAX_QUESTIONS {
+        return Err(WireError::TooMany("inputRequests"));
+    }
+    questions.members().map(|(key, raw)| InputRequest::parse(key, raw)).collect()
+}
+
+/// Adds capabilities to others. They are our own, three levels deep at most.
+fn merge(into: &mut Map<String, Value>, capabilities: Value) {
+    let Value::Object(capabilities) = capabilities else { return };
+    for (name, capability) in capabilities {
+        match into.get_mut(&name) {
+            Some(Value::Object(there)) => merge(there, capability),
+            _ => drop(into.insert(name, capability)),
+        }
     }
 }
 
@@ -124,10 +141,10 @@ impl<'a> InputRequest<'a> {
                 let mode = mode_of(params).unwrap_or(Mode::Form);
                 (!caps.modes(revision).supports(mode)).then(|| mode.required_capabilities())
             }
-            "sampling/createMessage" if !caps.sampling() => Some(json!({ "sampling": {} })),
             "sampling/createMessage" if !caps.sampling_tools() && with_tools(params) => {
                 Some(json!({ "sampling": { "tools": {} } }))
             }
+            "sampling/createMessage" if !caps.sampling() => Some(json!({ "sampling": {} })),
             "roots/list" if !caps.roots() => Some(json!({ "roots": {} })),
             _ => None,
         }

@@ -14,12 +14,16 @@ mod response;
 mod result_type;
 mod retry;
 mod round;
+mod rounds;
 mod url_required;
 
 /// The methods whose call may lead to a question: in the modern era only these may return `input_required` (R-MRTR-01).
 pub const ASKING_METHODS: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
 
-pub use completions::{Completions, Progress};
+/// How many questions one round, or one error -32042, may hold: 32. No person answers more in one go.
+pub const MAX_QUESTIONS: usize = 32;
+
+pub use completions::{Completions, MAX_ELICITATION_ID_BYTES, Progress};
 pub use elicitation::{Elicitation, ElicitationError, FormElicitation, QuestionError, UrlElicitation, mode_of};
 pub use error::WireError;
 pub use errors::{missing_capability, unsupported_version};
@@ -33,16 +37,16 @@ pub use response::{ElicitResponse, ResponseError};
 pub use result_type::{ResultType, complete_result};
 pub use retry::{Retry, RetryError};
 pub use round::{Round, RoundError};
+pub use rounds::{MAX_ROUNDS, Rounds};
 pub use url_required::UrlElicitationRequired;
 
 use serde_json::value::RawValue;
 
 use crate::json;
 
-/// A text that was made of valid JSON by valid steps, as a value.
-fn raw(text: String) -> Box<RawValue> {
-    debug_assert!(json::is_valid(&text), "what was made of JSON is not JSON");
-    RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
+/// A text as the one JSON value that it is: nothing else leaves the house.
+fn raw(text: String) -> Result<Box<RawValue>, WireError> {
+    RawValue::from_string(text).map_err(|_| WireError::NotJson)
 }
 
 /// The value under `key` that is not `null`.

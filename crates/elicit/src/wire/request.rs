@@ -1,11 +1,13 @@
+use std::fmt;
+
 use serde_json::value::RawValue;
 
 use super::{Elicitation, ElicitationError, RawObject, RequestId, WireError};
-use crate::{Modes, Revision, json};
+use crate::{Modes, Outcome, Revision, json};
 
 /// A JSON-RPC request `elicitation/create` of a legacy server, as a host receives it. It is written by
 /// [`Elicitation::request`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ElicitRequest<'a> {
     /// The id that the response has to carry.
     pub id: RequestId,
@@ -36,11 +38,9 @@ impl<'a> ElicitRequest<'a> {
         Elicitation::parse(params.get(), revision)?.within(declared)
     }
 
-    /// The response with what the person did. `result` is the text of [`Outcome::to_json`](crate::Outcome::to_json),
-    /// [`Answer::to_json`](crate::Answer::to_json) or of an answer of another type.
-    pub fn response(&self, result: &str) -> String {
-        debug_assert!(json::is_valid(result), "the result is not JSON");
-        format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, self.id.to_json())
+    /// The response with what the person did.
+    pub fn response(&self, outcome: &Outcome) -> String {
+        format!(r#"{{"jsonrpc":"2.0","id":{},"result":{}}}"#, self.id.to_json(), outcome.to_json())
     }
 
     /// The response that refuses the question, with the code and the text of `error`.
@@ -51,6 +51,13 @@ impl<'a> ElicitRequest<'a> {
             error.code(),
             json::quote(&error.to_string())
         )
+    }
+}
+
+/// The id only: what is asked is between the server and the person.
+impl fmt::Debug for ElicitRequest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ElicitRequest").field("id", &self.id).finish_non_exhaustive()
     }
 }
 
@@ -86,7 +93,14 @@ mod tests {
     #[test]
     fn the_answer_goes_back_under_the_id() {
         let asked = request(r#"{"jsonrpc":"2.0","id":"q-1","method":"elicitation/create","params":{}}"#);
-        insta::assert_snapshot!(asked.response(&Answer::<crate::Content>::Decline.to_json()), @r#"{"jsonrpc":"2.0","id":"q-1","result":{"action":"decline"}}"#);
+        insta::assert_snapshot!(asked.response(&Outcome::Form(Answer::Decline)), @r#"{"jsonrpc":"2.0","id":"q-1","result":{"action":"decline"}}"#);
+    }
+
+    #[test]
+    fn no_message_shows_in_debug() {
+        let text = r#"{"jsonrpc":"2.0","id":"q-1","method":"elicitation/create","params":{"message":"Who?"}}"#;
+        let shown = format!("{:?}", request(text));
+        assert!(shown.contains("q-1") && !shown.contains("Who"), "{shown}");
     }
 
     #[test]

@@ -1,5 +1,7 @@
+use serde_json::value::RawValue;
+
 use super::{RawObject, RequestId, WireError, optional_text};
-use crate::{Answer, Number};
+use crate::{Answer, Number, json, text};
 
 /// The JSON-RPC response of a legacy client to an [`elicitation/create`](crate::Elicitation::request).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +17,7 @@ pub struct ElicitResponse {
 #[non_exhaustive]
 pub enum ResponseError {
     /// The client answered with an error.
-    #[error("the client refused the question (code {code}): {message}")]
+    #[error("the client refused the question (code {code}): {}", text::line(message, 200))]
     Refused {
         /// The JSON-RPC error code, 0 where it cannot be read.
         code: i64,
@@ -28,15 +30,19 @@ pub enum ResponseError {
 }
 
 impl ElicitResponse {
-    /// Reads a whole JSON-RPC message; `None` for one that is no response.
+    /// Reads a whole JSON-RPC message; `None` for one that is no response. `null` beside the other of the two counts as
+    /// absent; a response with both a result and an error is [malformed](ResponseError::Malformed).
     pub fn parse(message: &str) -> Result<Option<Self>, WireError> {
         let object = RawObject::parse(message)?;
-        let (id, result, error) = (object.get("id"), object.get("result"), object.get("error"));
-        let Some(id) = id.filter(|_| !object.contains("method")) else { return Ok(None) };
-        let answer = match (result, error) {
+        let (result, error) = (object.get("result"), object.get("error"));
+        let Some(id) = object.get("id").filter(|_| !object.contains("method")) else { return Ok(None) };
+        let is_there = |value: &&RawValue| !json::is_null(value.get());
+        let answer = match (result.filter(is_there), error.filter(is_there)) {
+            (Some(_), Some(_)) => Err(WireError::ResultAndError.into()),
             (Some(result), None) => Answer::parse(result.get()).map_err(ResponseError::from),
             (None, Some(error)) => Err(refused(error.get())),
-            _ => return Ok(None),
+            (None, None) if result.or(error).is_some() => Err(WireError::Missing("result").into()),
+            (None, None) => return Ok(None),
         };
         Ok(Some(Self { id: RequestId::read(id)?, answer }))
     }
@@ -78,13 +84,37 @@ mod tests {
         assert_eq!(odd.answer, Err(ResponseError::Refused { code: 0, message: String::new() }));
     }
 
+    /// R-ACT-03: some libraries write every member, and an answer beside an error is not used.
+    #[test]
+    fn null_beside_the_other_counts_as_absent_and_both_are_malformed() {
+        let read = |members: &str| {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":1,{members}}}"#);
+            ElicitResponse::parse(&text).unwrap().unwrap().answer
+        };
+        assert_eq!(read(r#""result":{"action":"decline"},"error":null"#), Ok(Answer::Decline));
+        let refused = read(r#""result":null,"error":{"code":-1,"message":"no"}"#);
+        assert_eq!(refused, Err(ResponseError::Refused { code: -1, message: "no".to_owned() }));
+        let both = read(r#""result":{"action":"accept"},"error":{"code":-1,"message":"no"}"#);
+        assert_eq!(both, Err(ResponseError::Malformed(WireError::ResultAndError)));
+        for neither in [r#""result":null"#, r#""error":null"#, r#""result":null,"error":null"#] {
+            assert_eq!(read(neither), Err(ResponseError::Malformed(WireError::Missing("result"))), "{neither}");
+        }
+    }
+
+    /// R-SEC-02: the client's words go to a log, and on to the person.
+    #[test]
+    fn what_the_client_says_is_shown_on_one_clean_line() {
+        let error = ResponseError::Refused { code: 1, message: "no\n\u{1b}[2Jdone\u{202e}".to_owned() };
+        assert_eq!(error.to_string(), "the client refused the question (code 1): no ‹U+001B›[2Jdone‹U+202E›");
+    }
+
     #[test]
     fn other_messages_are_no_response() {
         for text in [
             r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/x"}"#,
             r#"{"jsonrpc":"2.0","result":{}}"#,
-            r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1}"#,
         ] {
             assert_eq!(ElicitResponse::parse(text), Ok(None), "{text}");
         }

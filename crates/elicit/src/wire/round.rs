@@ -1,13 +1,14 @@
 use std::collections::HashSet;
+use std::fmt;
 
 use serde_json::value::RawValue;
 
-use super::{ASKING_METHODS, Elicitation, QuestionError, raw};
+use super::{ASKING_METHODS, Elicitation, MAX_QUESTIONS, QuestionError, WireError, raw};
 use crate::{ClientCapabilities, Era, Revision, json};
 
 /// An `input_required` result in the making: the questions of one round to one client, and the state that comes back with
 /// their answers.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Round<'c> {
     client: &'c ClientCapabilities,
     revision: Revision,
@@ -21,7 +22,7 @@ pub struct Round<'c> {
 #[non_exhaustive]
 pub enum RoundError {
     /// A call of this method may not be answered with a question (R-MRTR-01).
-    #[error("{0} may not return input_required")]
+    #[error("{0:?} may not return input_required")]
     Method(String),
     /// Rounds are of the modern era.
     #[error("revision {0} has no rounds; ask by a request")]
@@ -32,6 +33,9 @@ pub enum RoundError {
     /// Neither a question nor a state (R-MRTR-01).
     #[error("a round has to have a question or a state")]
     Empty,
+    /// More questions than [`MAX_QUESTIONS`].
+    #[error(transparent)]
+    Wire(#[from] WireError),
     /// The question under this key cannot be put to this client.
     #[error("the question {key:?} cannot be asked: {error}")]
     Question {
@@ -55,11 +59,15 @@ impl<'c> Round<'c> {
         Ok(Self { client, revision, questions: Vec::new(), keys: HashSet::new(), state: None })
     }
 
-    /// Adds a question under a key that no other one of this round has, if the client can be asked (R-CAP-03).
+    /// Adds a question under a key that no other one of this round has, if the client can be asked (R-CAP-03). At most
+    /// [`MAX_QUESTIONS`].
     pub fn ask(&mut self, key: impl Into<String>, question: impl Into<Elicitation>) -> Result<(), RoundError> {
         let key = key.into();
         if self.keys.contains(&key) {
             return Err(RoundError::DuplicateKey(key));
+        }
+        if self.questions.len() >= MAX_QUESTIONS {
+            return Err(WireError::TooMany("inputRequests").into());
         }
         match question.into().params_for(self.client, self.revision) {
             Ok(params) => {
@@ -97,7 +105,15 @@ impl<'c> Round<'c> {
             json::write_quoted(state, &mut text);
         }
         text.push('}');
-        Ok(raw(text))
+        Ok(raw(text)?)
+    }
+}
+
+/// Names the keys only: questions and state are the user's.
+impl fmt::Debug for Round<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys: Vec<&str> = self.questions.iter().map(|(key, _)| key.as_str()).collect();
+        f.debug_struct("Round").field("revision", &self.revision).field("keys", &keys).finish_non_exhaustive()
     }
 }
 

@@ -1,12 +1,15 @@
+use std::collections::HashSet;
+use std::fmt;
+
 use serde_json::value::RawValue;
 
 use super::response::code_of;
-use super::{ElicitationError, QuestionError, RawObject, UrlElicitation, WireError, present, raw, text};
+use super::{ElicitationError, MAX_QUESTIONS, QuestionError, RawObject, UrlElicitation, WireError, present, raw, text};
 use crate::{ClientCapabilities, Completions, Mode, Progress, Revision, codes, json, mode_of};
 
 /// `URLElicitationRequiredError`, code -32042: a call cannot go on before the person has been to these pages (R-ERR-01).
 /// 2025-11-25 only, and the `error` of a JSON-RPC response, never a tool result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UrlElicitationRequired {
     message: String,
     elicitations: Vec<UrlElicitation>,
@@ -15,7 +18,8 @@ pub struct UrlElicitationRequired {
 }
 
 impl UrlElicitationRequired {
-    /// Requires these visits, at least one, each under its [id](UrlElicitation::with_id).
+    /// Requires these visits, at least one and at most [`MAX_QUESTIONS`], each under an [id](UrlElicitation::with_id) of its
+    /// own.
     pub fn new(message: impl Into<String>, elicitations: Vec<UrlElicitation>) -> Result<Self, QuestionError> {
         if elicitations.is_empty() {
             return Err(QuestionError::NothingRequired);
@@ -23,11 +27,13 @@ impl UrlElicitationRequired {
         if elicitations.iter().any(|elicitation| elicitation.id().is_none()) {
             return Err(QuestionError::NoId);
         }
+        check(&elicitations)?;
         Ok(Self { message: message.into(), elicitations, raw: None })
     }
 
     /// Reads the `error` object of a response; `None` for one with another code. An entry in another mode than url, or
-    /// without an id, is an error, as is a list without entries. Fields that we do not know are kept (R-REQ-03).
+    /// without an id, is an error, as are a list without entries, one of more than [`MAX_QUESTIONS`], and two entries under
+    /// one id. Fields that we do not know are kept (R-REQ-03).
     pub fn parse(error: &str) -> Result<Option<Self>, ElicitationError> {
         let object = RawObject::parse(error)?;
         if object.get("code").and_then(|code| code_of(code.get())) != Some(codes::URL_ELICITATION_REQUIRED) {
@@ -42,7 +48,11 @@ impl UrlElicitationRequired {
         if list.is_empty() {
             return Err(WireError::Missing("elicitations").into());
         }
-        let elicitations = list.into_iter().map(|entry| entry_of(entry.get())).collect::<Result<_, _>>()?;
+        if list.len() > MAX_QUESTIONS {
+            return Err(WireError::TooMany("elicitations").into());
+        }
+        let elicitations: Vec<_> = list.into_iter().map(|entry| entry_of(entry.get())).collect::<Result<_, _>>()?;
+        check(&elicitations)?;
         Ok(Some(Self { message, elicitations, raw: Some(error.into()) }))
     }
 
@@ -56,11 +66,29 @@ impl UrlElicitationRequired {
         &self.elicitations
     }
 
-    /// Those of them that the person still has to be asked: not what was accepted before, or is complete (R-ERR-02). Where
-    /// there is none, the call may be sent again.
+    /// Those of them that the person still has to be asked: neither accepted before nor complete (R-ERR-02).
     pub fn unasked<'a>(&'a self, completions: &Completions) -> impl Iterator<Item = &'a UrlElicitation> {
-        let known = |id| matches!(completions.progress(id), Some(Progress::Accepted | Progress::Complete));
-        self.elicitations.iter().filter(move |elicitation| !elicitation.id().is_some_and(known))
+        self.which(completions, |progress| matches!(progress, None | Some(Progress::Asked)))
+    }
+
+    /// Those that the person agreed to and that are not complete yet: not to be asked again, but
+    /// [waited for](crate::presenter::Visit::wait).
+    pub fn awaited<'a>(&'a self, completions: &Completions) -> impl Iterator<Item = &'a UrlElicitation> {
+        self.which(completions, |progress| progress == Some(Progress::Accepted))
+    }
+
+    /// Whether every one of them is complete. Only then may the call be sent [again](crate::Rounds::repeat): consent alone
+    /// would bring the same error (R-ERR-02, R-URL-10).
+    pub fn is_complete(&self, completions: &Completions) -> bool {
+        self.which(completions, |progress| progress != Some(Progress::Complete)).next().is_none()
+    }
+
+    fn which(
+        &self,
+        completions: &Completions,
+        is_wanted: impl Fn(Option<Progress>) -> bool,
+    ) -> impl Iterator<Item = &UrlElicitation> {
+        self.elicitations.iter().filter(move |one| is_wanted(one.id().and_then(|id| completions.progress(id))))
     }
 
     /// The `error` object for this client, if it declared url mode (R-CAP-03) and its revision has the error (R-ERR-03).
@@ -72,7 +100,7 @@ impl UrlElicitationRequired {
             return Err(QuestionError::Undeclared(Mode::Url));
         }
         if let Some(read) = &self.raw {
-            return Ok(raw(read.clone().into_string()));
+            return Ok(raw(read.clone().into_string())?);
         }
         let entries: Vec<Box<RawValue>> =
             self.elicitations.iter().map(|elicitation| elicitation.params(revision)).collect::<Result<_, _>>()?;
@@ -82,7 +110,19 @@ impl UrlElicitationRequired {
             codes::URL_ELICITATION_REQUIRED,
             json::quote(&self.message),
             entries.join(",")
-        )))
+        ))?)
+    }
+}
+
+fn check(elicitations: &[UrlElicitation]) -> Result<(), WireError> {
+    if elicitations.len() > MAX_QUESTIONS {
+        return Err(WireError::TooMany("elicitations"));
+    }
+    let mut ids = HashSet::new();
+    if elicitations.iter().all(|elicitation| ids.insert(elicitation.id())) {
+        Ok(())
+    } else {
+        Err(WireError::DuplicateId)
     }
 }
 
@@ -93,6 +133,13 @@ fn entry_of(entry: &str) -> Result<UrlElicitation, ElicitationError> {
         return Err(WireError::UnknownMode.into());
     }
     UrlElicitation::read(entry, &object, Revision::V2025_11_25)
+}
+
+/// How many there are: messages, URLs and ids are between the server and the person.
+impl fmt::Debug for UrlElicitationRequired {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UrlElicitationRequired").field("elicitations", &self.elicitations.len()).finish_non_exhaustive()
+    }
 }
 
 #[cfg(test)]
@@ -168,17 +215,56 @@ mod tests {
         assert_eq!(bare, ElicitationError::Wire(WireError::Missing("data")));
     }
 
-    /// R-ERR-02: what the person agreed to is not asked again.
+    /// R-ERR-02, R-URL-10: what the person agreed to is not asked again, but waited for; only completion allows a retry.
     #[test]
-    fn only_what_was_not_accepted_is_to_be_asked() {
+    fn what_is_to_be_asked_waited_for_and_done_are_three_things() {
         let required = UrlElicitationRequired::new("m", ["a", "b", "c"].map(elicitation).to_vec()).unwrap();
         let mut completions = Completions::new();
+        let ids = |which: Vec<&UrlElicitation>| which.into_iter().filter_map(UrlElicitation::id).collect::<String>();
+        let steps = |completions: &Completions| {
+            let unasked = ids(required.unasked(completions).collect());
+            (unasked, ids(required.awaited(completions).collect()), required.is_complete(completions))
+        };
+        assert_eq!(steps(&completions), ("abc".to_owned(), String::new(), false));
         for id in ["a", "b", "c"] {
             completions.ask(id);
         }
         completions.accept("a");
         completions.complete("b");
-        let ids: Vec<_> = required.unasked(&completions).filter_map(UrlElicitation::id).collect();
-        assert_eq!(ids, ["c"]);
+        assert_eq!(steps(&completions), ("c".to_owned(), "a".to_owned(), false));
+        completions.accept("c");
+        assert_eq!(steps(&completions), (String::new(), "ac".to_owned(), false), "consent is not completion");
+        completions.complete("a");
+        completions.complete("c");
+        assert_eq!(steps(&completions), (String::new(), String::new(), true));
+    }
+
+    /// R-URL-01, R-SEC-04: one id for each, and no more of them than a person can answer.
+    #[test]
+    fn ids_are_unique_and_elicitations_are_bounded() {
+        let many = |count: usize| (0..count).map(|id| elicitation(&id.to_string())).collect::<Vec<_>>();
+        let most = UrlElicitationRequired::new("m", many(MAX_QUESTIONS)).unwrap();
+        let error = most.error_for(&client(URL), Revision::V2025_11_25).unwrap();
+        assert!(UrlElicitationRequired::parse(error.get()).is_ok());
+        let entry = r#"{"mode":"url","elicitationId":"e","url":"https://a.example/","message":"m"}"#;
+        let others = |count: usize| {
+            let entries: Vec<_> = (0..count).map(|id| entry.replace(r#""e""#, &format!(r#""e{id}""#))).collect();
+            format!(r#"{{"code":-32042,"message":"m","data":{{"elicitations":[{}]}}}}"#, entries.join(","))
+        };
+        let error = UrlElicitationRequired::parse(&others(MAX_QUESTIONS + 1)).unwrap_err();
+        assert_eq!(error, WireError::TooMany("elicitations").into());
+        let error = UrlElicitationRequired::new("m", many(MAX_QUESTIONS + 1)).unwrap_err();
+        assert_eq!(error, WireError::TooMany("elicitations").into());
+
+        let twice = format!(r#"{{"code":-32042,"message":"m","data":{{"elicitations":[{entry},{entry}]}}}}"#);
+        assert_eq!(UrlElicitationRequired::parse(&twice).unwrap_err(), WireError::DuplicateId.into());
+        let error = UrlElicitationRequired::new("m", vec![elicitation("a"), elicitation("a")]).unwrap_err();
+        assert_eq!(error, WireError::DuplicateId.into());
+    }
+
+    #[test]
+    fn no_message_no_url_and_no_id_shows_in_debug() {
+        let required = UrlElicitationRequired::new("Connect first.", vec![elicitation("5Q0Z")]).unwrap();
+        assert_eq!(format!("{required:?}"), "UrlElicitationRequired { elicitations: 1, .. }");
     }
 }

@@ -2,8 +2,8 @@
 
 use elicit::{
     Answer, ClientCapabilities, CompleteNotice, Elicitation, ElicitationError, Form, FormElicitation, InputRequired,
-    InputResponses, Mode, Modes, Outcome, QuestionError, ResultType, RetryError, Revision, Round, RoundError,
-    UrlElicitation, UrlElicitationRequired,
+    InputResponses, Mode, Modes, Outcome, QuestionError, RequestId, ResultType, RetryError, Revision, Round,
+    RoundError, Rounds, UrlElicitation, UrlElicitationRequired,
 };
 
 const LEGACY: Revision = Revision::V2025_11_25;
@@ -11,6 +11,15 @@ const MODERN: Revision = Revision::V2026_07_28;
 
 fn client(raw: &str) -> ClientCapabilities {
     ClientCapabilities::parse(raw).unwrap()
+}
+
+/// A call with these parameters, under the id 1.
+fn call(params: &str) -> Rounds {
+    Rounds::new(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#)).unwrap()
+}
+
+fn required(result: &str) -> InputRequired<'_> {
+    InputRequired::parse(result).unwrap().unwrap()
 }
 
 fn form() -> Elicitation {
@@ -99,9 +108,10 @@ fn case_29_a_state_without_questions_is_to_be_retried() {
         r#"{"resultType":"input_required","requestState":"s"}"#,
         r#"{"_meta":{"x":1},"resultType":"input_required","requestState":"s","content":[]}"#,
     ] {
-        let required = InputRequired::parse(text).unwrap().unwrap();
-        assert_eq!(required.retry().missing().count(), 0);
-        assert_eq!(required.retry().params("{}").unwrap(), r#"{"requestState":"s"}"#);
+        let mut rounds = call("{}");
+        let retry = rounds.retry(&required(text)).unwrap();
+        assert_eq!(retry.missing().count(), 0);
+        assert_eq!(retry.params(&RequestId::from(2)).unwrap(), r#"{"requestState":"s"}"#);
         let result = elicit::RawObject::parse(text).unwrap();
         assert_eq!(ResultType::of(&result), Ok(ResultType::InputRequired));
     }
@@ -112,11 +122,11 @@ fn case_29_a_state_without_questions_is_to_be_retried() {
 fn case_30_the_state_is_neither_changed_nor_invented() {
     let state = r#""\u00e9\/ \"x\"=""#;
     let text = format!(r#"{{"resultType":"input_required","requestState":{state}}}"#);
-    let retry = InputRequired::parse(&text).unwrap().unwrap().retry();
-    assert_eq!(retry.params("{}").unwrap(), format!(r#"{{"requestState":{state}}}"#));
+    let mut rounds = call(r#"{"requestState":"old"}"#);
+    let params = rounds.retry(&required(&text)).unwrap().params(&RequestId::from(2)).unwrap();
+    assert_eq!(params, format!(r#"{{"requestState":{state}}}"#));
     let text = r#"{"resultType":"input_required","requestState":null,"inputRequests":{}}"#;
-    let retry = InputRequired::parse(text).unwrap().unwrap().retry();
-    assert_eq!(retry.params(r#"{"requestState":"old"}"#).unwrap(), "{}");
+    assert_eq!(rounds.retry(&required(text)).unwrap().params(&RequestId::from(3)).unwrap(), "{}");
 }
 
 /// Case 31, R-MRTR-04: by key, in whatever order; under another key it fails, or is asked for again.
@@ -128,10 +138,11 @@ fn case_31_answers_are_matched_by_key() {
     assert_eq!(responses.answer("b").map(|answer| answer.action()), Some(elicit::Action::Decline));
     assert!(responses.answer("c").is_none());
     let text = r#"{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"mode":"url"}}}}"#;
-    let mut retry = InputRequired::parse(text).unwrap().unwrap().retry();
+    let mut rounds = call("{}");
+    let mut retry = rounds.retry(&required(text)).unwrap();
     let consent = Outcome::Url(Answer::Accept(()));
     assert_eq!(retry.answer("b", &consent), Err(RetryError::UnknownKey("b".to_owned())));
-    assert_eq!(retry.params("{}"), Err(RetryError::Missing(vec!["a".to_owned()])));
+    assert_eq!(retry.params(&RequestId::from(2)), Err(RetryError::Missing(vec!["a".to_owned()])));
 }
 
 /// Case 33, R-CAP-03, R-CAP-04, R-MRTR-08: neither sent in a round, nor shown where one brings it.
@@ -142,7 +153,7 @@ fn case_33_an_undeclared_mode_does_not_arrive_in_a_round() {
     let error = round.ask("k", url()).unwrap_err();
     assert_eq!(error, RoundError::Question { key: "k".to_owned(), error: QuestionError::Undeclared(Mode::Url) });
     let text = r#"{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://a.example/"}}}}"#;
-    let required = InputRequired::parse(text).unwrap().unwrap();
+    let required = required(text);
     assert!(required.undeclared(&form_only, MODERN).is_some());
     let error = required.requests[0].elicitation(MODERN, form_only.modes(MODERN)).unwrap_err();
     assert_eq!((error.code(), error), (-32602, ElicitationError::Undeclared(Mode::Url)));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use elicit::{
     Answer, ClientCapabilities, CompleteNotice, ElicitRequest, ElicitResponse, Elicitation, Form, InputRequired,
-    InputResponses, Modes, Outcome, RequestId, Retry, Revision, UrlElicitation, UrlElicitationRequired,
+    InputResponses, Modes, Outcome, RequestId, Revision, Rounds, UrlElicitation, UrlElicitationRequired,
 };
 use serde_json::{Value, json};
 
@@ -152,11 +152,12 @@ fn round(result: &Value) {
     equal(login.params(Revision::V2026_07_28).unwrap().get(), &result["inputRequests"]["github_login"]["params"]);
     assert!(required.requests[1].elicitation(Revision::V2026_07_28, BOTH).unwrap().is_none());
 
-    let mut retry: Retry = required.retry();
+    let request = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}"#;
+    let mut rounds = Rounds::new(request).unwrap();
+    let mut retry = rounds.retry(&required).unwrap();
     retry.answer("github_login", &Outcome::Form(Answer::Decline)).unwrap();
     retry.result("capital_of_france", r#"{"role":"assistant"}"#).unwrap();
-    let request = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}"#;
-    let written: Value = serde_json::from_str(&retry.request(request, &RequestId::from(2)).unwrap()).unwrap();
+    let written: Value = serde_json::from_str(&retry.request(&RequestId::from(2)).unwrap()).unwrap();
     assert_eq!(written["params"].get("requestState"), result.get("requestState"));
 }
 

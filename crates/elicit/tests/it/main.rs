@@ -4,6 +4,7 @@
 
 mod cases;
 mod examples;
+mod no_io;
 mod official;
 mod round_trip;
 mod written;

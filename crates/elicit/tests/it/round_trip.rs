@@ -2,7 +2,7 @@
 
 use elicit::{
     ClientCapabilities, CompleteNotice, ElicitRequest, ElicitResponse, Elicitation, Form, FormElicitation,
-    InputRequired, Modes, RawObject, RequestId, Revision, Round, UrlElicitation, UrlElicitationRequired,
+    InputRequired, Modes, RawObject, RequestId, Revision, Round, Rounds, UrlElicitation, UrlElicitationRequired,
 };
 use proptest::prelude::*;
 
@@ -128,7 +128,12 @@ proptest! {
             let _ = UrlElicitationRequired::parse(&text);
             let error = format!(r#"{{"code":-32042,"message":"m","data":{{"elicitations":[{odd}]}}}}"#);
             let _ = (UrlElicitationRequired::parse(&error), UrlElicitation::new("m", text.as_str()));
-            let _ = InputRequired::parse(&text).map(|read| read.map(|read| read.retry()));
+            let mut rounds = Rounds::new(r#"{"id":1,"method":"tools/call","params":{}}"#).unwrap();
+            if let Ok(Some(read)) = InputRequired::parse(&text) {
+                let _ = rounds.retry(&read).unwrap().request(&RequestId::from(text.as_str()));
+            }
+            let call = format!(r#"{{"id":1,"method":"tools/call","params":{odd}}}"#);
+            let _ = (Rounds::new(&text), Rounds::new(&call));
         }
     }
 }

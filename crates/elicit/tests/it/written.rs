@@ -2,7 +2,7 @@
 
 use elicit::{
     Answer, ClientCapabilities, CompleteNotice, Content, ElicitRequest, Elicitation, ElicitationError, Form,
-    FormElicitation, InputRequired, Mode, Modes, Outcome, RequestId, Revision, Round, UrlElicitation,
+    FormElicitation, InputRequired, Mode, Modes, Outcome, RequestId, Revision, Round, Rounds, UrlElicitation,
     UrlElicitationRequired, complete_result, missing_capability, unsupported_version,
 };
 use serde_json::{Value, json};
@@ -75,15 +75,20 @@ fn retries_are_requests_with_answers() {
     round.ask("guest", form()).unwrap();
     round.ask("pay", url()).unwrap();
     let result = round.with_state("sealed").result().unwrap();
-    let mut retry = InputRequired::parse(result.get()).unwrap().unwrap().retry();
-    retry.answer("guest", &Outcome::Form(Answer::Accept(Content::new().with("name", "Ada").with("seats", 2)))).unwrap();
-    retry.answer("pay", &Outcome::Url(Answer::Accept(()))).unwrap();
     let first = json!({"_meta":{
         "io.modelcontextprotocol/protocolVersion": revision.as_str(),
         "io.modelcontextprotocol/clientInfo": { "name": "host", "version": "1" },
     }, "name": "book", "arguments": {} });
     let first = client.in_params(&first.to_string(), revision).unwrap();
-    let params = retry.params(&first).unwrap();
+    let first = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{first}}}"#);
+    let mut rounds = Rounds::new(&first).unwrap();
+    let mut retry = rounds.retry(&InputRequired::parse(result.get()).unwrap().unwrap()).unwrap();
+    retry.answer("guest", &Outcome::Form(Answer::Accept(Content::new().with("name", "Ada").with("seats", 2)))).unwrap();
+    retry.answer("pay", &Outcome::Url(Answer::Accept(()))).unwrap();
+    let request = retry.request(&RequestId::from(2)).unwrap();
+    assert_is(&request, revision, "CallToolRequest");
+    let request: Value = serde_json::from_str(&request).unwrap();
+    let params = request["params"].to_string();
     assert_is(&params, revision, "InputResponseRequestParams");
     assert_is(&params, revision, "CallToolRequestParams");
 }
@@ -151,7 +156,7 @@ fn responses_of_a_host_are_responses() {
     let request = ElicitRequest::parse(&text).unwrap().unwrap();
     let refused = request.refusal(&ElicitationError::Undeclared(Mode::Form));
     assert_is(&refused, revision, "JSONRPCErrorResponse");
-    let answered = request.response(&Outcome::Url(Answer::Decline).to_json());
+    let answered = request.response(&Outcome::Url(Answer::Decline));
     assert_is(&answered, revision, "JSONRPCResultResponse");
 }
 

@@ -1,13 +1,14 @@
 //! What an upstream sends, looked at before a client gets it: a question in a mode that the client did not declare does not
-//! reach it (R-CAP-03), nor does a message that its era does not have (R-ERR-03). Everything else passes as it came.
+//! reach it (R-CAP-03), nor a form that is none (R-FORM-02), nor a message that its era does not have (R-ERR-03). Everything
+//! else passes as it came.
 
 use std::{sync::Arc, time::Duration};
 
 use axum::body::Body;
 use bytes::Bytes;
 use elicit::{
-    ASKING_METHODS, ClientCapabilities, Era, InputRequired, Modes, RawObject, Revision, WireError, codes,
-    missing_capability, mode_of,
+    ASKING_METHODS, ClientCapabilities, Elicitation, ElicitationError, Era, InputRequest, InputRequired, Modes,
+    RawObject, Revision, WireError, codes, missing_capability, text,
 };
 use futures_util::stream;
 use http::{Method, StatusCode};
@@ -90,10 +91,11 @@ impl Screen {
     pub(super) fn legacy(&self, caller: &Caller, message: &Message<'_>) -> Screened {
         match message {
             Message::Request { id, method, params } if method == "elicitation/create" => {
-                match mode_of(params.map(RawValue::get)) {
-                    Ok(mode) if self.modes().supports(mode) => Screened::Pass,
-                    _ => {
-                        refuse(caller, id);
+                let question = Elicitation::parse(params.map_or("{}", RawValue::get), self.revision);
+                match question.and_then(|question| question.within(self.modes())) {
+                    Ok(_) => Screened::Pass,
+                    Err(error) => {
+                        refuse(caller, id, &error);
                         Screened::Drop
                     }
                 }
@@ -172,7 +174,8 @@ fn modern_result(screen: &Screen, call: &Call, result: &RawValue) -> Screened {
     };
     let required = match InputRequired::parse(result.get()) {
         Ok(Some(required)) => required,
-        Ok(None) => return Screened::Pass,
+        // What an extension defines is between the two that declared it (R-MRTR-07).
+        Ok(None) | Err(WireError::UnknownResultType) => return Screened::Pass,
         Err(_) => return fault("asked in a way that the protocol does not have"),
     };
     if !ASKING_METHODS.contains(&call.method.as_str()) {
@@ -181,6 +184,10 @@ fn modern_result(screen: &Screen, call: &Call, result: &RawValue) -> Screened {
     if let Some(capabilities) = required.undeclared(screen.capabilities(), screen.revision) {
         let text = format!("the server {name} asks for something that this app did not declare");
         return replace(StatusCode::BAD_REQUEST, call, &missing_capability(&text, capabilities));
+    }
+    let question = |request: &InputRequest<'_>| request.elicitation(screen.revision, screen.modes());
+    if let Some(error) = required.requests.iter().find_map(|request| question(request).err()) {
+        return fault(&format!("asked a question that cannot be shown: {error}"));
     }
     let Some(state) = required.request_state.as_deref() else { return Screened::Pass };
     let sealed = match rounds::seal_upstream(call, state) {
@@ -195,14 +202,15 @@ fn modern_result(screen: &Screen, call: &Call, result: &RawValue) -> Screened {
     Screened::Replace { status: StatusCode::OK, text: result_text(&call.id, &object.to_json()) }
 }
 
-/// Tells the upstream that its question cannot be asked, in the background: the client's stream does not wait for it.
-fn refuse(caller: &Caller, id: &RawValue) {
-    let text = "the client did not declare this mode of elicitation";
-    let body = error_text(Some(id), &error_object(codes::INVALID_PARAMS, text));
+/// Tells the upstream that its question cannot be asked, and why, in the background: the client's stream does not wait for
+/// it.
+fn refuse(caller: &Caller, id: &RawValue, error: &ElicitationError) {
+    let text = error.to_string();
+    let body = error_text(Some(id), &error_object(error.code(), &text));
     // The question may have come on a GET stream, whose request was no POST.
     let caller = caller.for_post();
     tokio::spawn(async move {
-        tracing::info!(upstream = caller.upstream().name, "a question in an undeclared mode was refused");
+        tracing::info!(upstream = caller.upstream().name, reason = %text::line(&text, 300), "a question was refused");
         // Without a store it goes without a credential, which an upstream may accept.
         let injection = caller.available().await.unwrap_or_default();
         if let Err(error) = forward::send(&caller, &injection, Method::POST, Bytes::from(body)).await {

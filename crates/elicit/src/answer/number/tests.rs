@@ -83,6 +83,10 @@ fn values_are_compared_without_rounding() {
         "-1.5",
         "-1e-300",
         "0",
+        "1e-9223372036854775807",
+        "1e-2147483649",
+        "1e-2147483648",
+        "1e-2147483647",
         "1e-400",
         "1e-300",
         "0.1",
@@ -117,12 +121,12 @@ fn numbers_of_rust_become_numbers() {
     assert_eq!(Number::from(-7_i8).as_str(), "-7");
     assert_eq!(Number::try_from(0.1).unwrap().as_str(), "0.1");
     assert_eq!(Number::try_from(1e300).unwrap().to_f64().to_bits(), 1e300_f64.to_bits());
-    assert_eq!(Number::try_from(f64::NAN), Err(NumberError::TooLarge));
-    assert_eq!(Number::try_from(f64::INFINITY), Err(NumberError::TooLarge));
+    assert_eq!(Number::try_from(f64::NAN), Err(NumberError::NotFinite));
+    assert_eq!(Number::try_from(f64::INFINITY), Err(NumberError::NotFinite));
 }
 
 fn texts() -> impl Strategy<Value = String> {
-    "-?(0|[1-9][0-9]{0,24})(\\.[0-9]{1,24})?([eE][+-]?[0-9]{1,3})?"
+    "-?(0|[1-9][0-9]{0,24})(\\.[0-9]{1,24})?([eE][+-]?[0-9]{1,3}|[eE]-21474836[0-9]{2})?"
 }
 
 proptest! {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use proptest::prelude::*;
 
-use super::super::canonical::cost;
+use super::super::large::cost;
 use super::any_json;
 
 const MEBIBYTE: usize = 1 << 20;

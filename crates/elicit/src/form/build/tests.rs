@@ -66,7 +66,7 @@ fn all_faults_of_all_fields_come_at_once() {
     /properties/tags/minItems is above `maxItems`, so that no answer fits
     /properties/tags/minItems is above the number of choices, which is 1
     /properties/tags/default is no answer to its own field: needs at least 2 of the choices
-    /properties/tags/default is no answer to its own field: has to be one of the choices
+    /properties/tags/default is no answer to its own field: has to be one of the choices: "a"
     "#);
 }
 
@@ -92,7 +92,7 @@ fn each_fault_names_its_property() {
         (Field::select([("a", "A"), ("a", "B")]).into(), &["/oneOf holds the choice \"a\" twice"]),
         (Field::select([("a", "A"), ("b", "A")]).into(), &["/oneOf/1/title shows \"A\" for two choices"]),
         (Field::select([Choice::titled("a", "A"), Choice::new("b")]).into(), &["/oneOf/1 lacks"]),
-        (Field::select(["a"]).default("A").into(), &["/default is no answer to its own field: has to be one of the choices"]),
+        (Field::select(["a"]).default("A").into(), &["/default is no answer to its own field: has to be one of the choices: \"a\""]),
         (Field::multi_select::<&str>([]).into(), &["/items/enum is empty; at least one choice is needed"]),
         (Field::multi_select(["a"]).items(2..).into(), &["/minItems is above the number of choices, which is 1"]),
         (Field::multi_select(["a"]).items(1..).default::<&str>([]).into(), &["/default is no answer to its own field: needs at least 1 of the choices"]),

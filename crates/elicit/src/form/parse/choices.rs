@@ -1,42 +1,37 @@
 //! The lists of choices, in each of their shapes (R-FORM-01).
 
-use std::collections::HashSet;
-
-use serde_json::value::RawValue;
-
+use super::super::check::distinct;
 use super::super::{Choice, Choices, Oddity, Problem};
 use super::COMBINATORS;
+use super::index::Index;
 use super::reader::{Place, Reader};
+use crate::json::cursor::Cursor;
 use crate::{JsonType, json};
 
 /// `enum`, with the `enumNames` of older revisions where it is there.
-pub(super) fn list(
-    raw: &RawValue,
-    titles: Option<&RawValue>,
-    place: &Place<'_>,
-    reader: &mut Reader,
-) -> Option<Choices> {
+pub(super) fn list(raw: &str, titles: Option<&str>, place: &Place<'_>, reader: &mut Reader) -> Option<Choices> {
     let mut choices = values(raw, &place.at("enum"), reader)?;
     if let Some(raw) = titles {
         let place = place.at("enumNames");
-        let titles = reader.array(&place, raw, "an array of titles")?;
+        let titles: Vec<&str> = reader.array(&place, raw, "an array of titles")?.collect();
         if titles.len() != choices.len() {
             reader.fault(&place, Problem::TitleCount { found: titles.len(), expected: choices.len() });
             return None;
         }
         for (index, (choice, title)) in choices.iter_mut().zip(titles).enumerate() {
-            choice.title = Some(reader.text(&place.at(&index.to_string()), title)?.into_owned());
+            choice.title = reader.text(&place.at(&index.to_string()), title).map(std::borrow::Cow::into_owned);
         }
     }
     collect(choices, &place.at("enum"), reader)
 }
 
 /// The `items` of a multi-select field: `enum`, or `anyOf`.
-pub(super) fn items(raw: &RawValue, place: &Place<'_>, reader: &mut Reader) -> Option<Choices> {
-    let object = reader.object(place, raw.get())?;
+pub(super) fn items(raw: &str, place: &Place<'_>, reader: &mut Reader) -> Option<Choices> {
     let (mut type_name, mut plain, mut any_of, mut combined) = (None, None, None, false);
-    for (key, value) in reader.members(place, &object) {
+    let read = reader.object(&mut Cursor::new(raw), place, |reader, key, cursor| {
+        let value = cursor.value()?;
         match key {
+            _ if value == "null" => {}
             "type" => type_name = Some(value),
             "enum" => plain = Some(value),
             "anyOf" => any_of = Some(value),
@@ -46,10 +41,14 @@ pub(super) fn items(raw: &RawValue, place: &Place<'_>, reader: &mut Reader) -> O
             }
             _ => {}
         }
+        Ok(())
+    });
+    if read != Ok(true) {
+        return None;
     }
     // `anyOf` may leave the type out, since its constants say it.
     let text = match type_name {
-        Some(name) => json::text(name.get()).as_deref() == Some("string"),
+        Some(name) => json::text(name).as_deref() == Some("string"),
         None => plain.is_none(),
     };
     match (plain, any_of) {
@@ -76,58 +75,66 @@ pub(super) fn items(raw: &RawValue, place: &Place<'_>, reader: &mut Reader) -> O
 }
 
 /// `oneOf` or `anyOf`: a list of `const` and `title`.
-pub(super) fn titled(raw: &RawValue, place: &Place<'_>, reader: &mut Reader) -> Option<Choices> {
+pub(super) fn titled(raw: &str, place: &Place<'_>, reader: &mut Reader) -> Option<Choices> {
     let entries = reader.array(place, raw, "an array of choices")?;
-    let count = entries.len();
-    let mut choices = Vec::with_capacity(count);
-    for (index, entry) in entries.into_iter().enumerate() {
-        let index = index.to_string();
-        choices.extend(entry_of(entry, &place.at(&index), reader));
+    let mut choices = Vec::new();
+    let mut count = 0;
+    for entry in entries {
+        choices.extend(entry_of(entry, place, count, reader));
+        count += 1;
     }
     // A list with faulty entries is not to be complained of as a whole, too.
     (choices.len() == count).then(|| collect(choices, place, reader)).flatten()
 }
 
-fn entry_of(raw: &RawValue, place: &Place<'_>, reader: &mut Reader) -> Option<Choice> {
-    let object = reader.object(place, raw.get())?;
+fn entry_of(raw: &str, list: &Place<'_>, index: usize, reader: &mut Reader) -> Option<Choice> {
     let (mut value, mut title) = (None, None);
-    for (key, raw) in reader.members(place, &object) {
+    let number = Index::new(index);
+    let place = list.at(number.as_str());
+    let read = reader.object(&mut Cursor::new(raw), &place, |reader, key, cursor| {
+        let raw = cursor.value()?;
         match key {
+            _ if raw == "null" => {}
             "const" => value = Some(raw),
             "title" => title = Some(raw),
             _ if COMBINATORS.contains(&key) => reader.fault(&place.at(key), Problem::Combinator),
             _ => {}
         }
+        Ok(())
+    });
+    if read != Ok(true) {
+        return None;
     }
     let title = match title {
         Some(raw) => Some(reader.text(&place.at("title"), raw)?.into_owned()),
         None => None,
     };
     let Some(raw) = value else {
-        reader.fault(place, Problem::ChoiceWithoutConst);
+        reader.fault(&place, Problem::ChoiceWithoutConst);
         return None;
     };
     let value = text_of(raw, &place.at("const"), reader)?;
     if title.is_none() {
-        reader.find(place, Oddity::MissingTitle);
+        reader.find(&place, Oddity::MissingTitle);
     }
     Some(Choice { value, title })
 }
 
-fn values(raw: &RawValue, place: &Place<'_>, reader: &mut Reader) -> Option<Vec<Choice>> {
-    let items = reader.array(place, raw, "an array of strings")?;
-    let mut choices = Vec::with_capacity(items.len());
-    for (index, item) in items.into_iter().enumerate() {
-        let index = index.to_string();
-        choices.push(Choice::new(text_of(item, &place.at(&index), reader)?));
+fn values(raw: &str, place: &Place<'_>, reader: &mut Reader) -> Option<Vec<Choice>> {
+    let mut choices = Vec::new();
+    let mut count = 0;
+    for item in reader.array(place, raw, "an array of strings")? {
+        let number = Index::new(count);
+        choices.extend(text_of(item, &place.at(number.as_str()), reader).map(Choice::new));
+        count += 1;
     }
-    Some(choices)
+    (choices.len() == count).then_some(choices)
 }
 
-fn text_of(raw: &RawValue, place: &Place<'_>, reader: &mut Reader) -> Option<String> {
-    let text = json::text(raw.get());
+fn text_of(raw: &str, place: &Place<'_>, reader: &mut Reader) -> Option<String> {
+    let text = json::text(raw);
     if text.is_none() {
-        reader.fault(place, Problem::ChoiceNotText(JsonType::of(raw.get())));
+        reader.fault(place, Problem::ChoiceNotText(JsonType::of(raw)));
     }
     text.map(std::borrow::Cow::into_owned)
 }
@@ -137,9 +144,7 @@ fn collect(choices: Vec<Choice>, place: &Place<'_>, reader: &mut Reader) -> Opti
         reader.fault(place, Problem::NoChoices);
         return None;
     }
-    let titled = choices.iter().any(|choice| choice.title.is_some());
-    let mut labels = HashSet::with_capacity(choices.len());
-    if titled && !choices.iter().all(|choice| labels.insert(choice.label())) {
+    if choices.iter().any(|choice| choice.title.is_some()) && !distinct(choices.iter().map(Choice::label)) {
         reader.find(place, Oddity::RepeatedTitle);
     }
     match Choices::new(choices) {

@@ -1,17 +1,18 @@
 //! Reads a schema as a form: `form` the whole, `property` one field, `choices` their lists.
 
 mod choices;
+mod index;
 mod property;
 mod reader;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
-use serde_json::value::RawValue;
-
 use super::{Field, Form, FormError, Oddity, Problem};
-use crate::{JsonType, RawObject, json};
+use crate::json;
+use crate::json::cursor::{self, Cursor, NotJson};
 use property::property;
-use reader::{Place, Reader};
+use reader::{FEW, Place, Reader};
 
 /// Keywords that refer to other schemas or combine them (R-FORM-02).
 const COMBINATORS: [&str; 18] = [
@@ -50,95 +51,104 @@ const UNCHECKED: [&str; 9] = [
 
 pub(super) fn form(schema: &str) -> Result<Form, FormError> {
     let mut reader = Reader::new();
-    let read = root(schema, &mut reader);
-    let (faults, findings) = reader.into_parts();
+    let mut cursor = Cursor::new(schema);
+    let read = root(&mut cursor, &mut reader).and_then(|read| cursor.end().map(|()| read));
     match read {
-        Some((fields, closed)) if faults.is_empty() => Ok(Form::new(schema, fields, closed, findings)),
-        _ => Err(FormError::new(faults)),
+        // What was found before the text broke off says nothing about a form.
+        Err(NotJson) => Err(FormError::not_json()),
+        Ok((fields, closed)) => {
+            let findings = reader.into_findings()?;
+            Ok(Form::new(schema, fields, closed, findings))
+        }
     }
 }
 
-fn root(schema: &str, reader: &mut Reader) -> Option<(Vec<Field>, bool)> {
+fn root(cursor: &mut Cursor<'_>, reader: &mut Reader) -> Result<(Vec<Field>, bool), NotJson> {
     let place = Place::ROOT;
-    let object = reader.object(&place, schema)?;
-    let (mut type_name, mut properties, mut required, mut closed) = (None, None, None, false);
-    for (key, value) in reader.members(&place, &object) {
+    let (mut type_name, mut fields, mut required, mut closed) = (None, None, None, false);
+    let is_object = reader.object(cursor, &place, |reader, key, cursor| {
+        let at = place.at(key);
+        if key == "properties" && cursor.peek() != Some(b'n') {
+            fields = Some(properties(cursor, &at, reader)?);
+            return Ok(());
+        }
+        let value = cursor.value()?;
         match key {
-            "type" => type_name = Some(value),
-            "properties" => properties = Some(value),
+            _ if value == "null" => {}
+            "type" => type_name = json::text(value),
             "required" => required = Some(value),
-            "additionalProperties" => match value.get() {
+            "additionalProperties" => match value {
                 "false" => closed = true,
                 "true" => {}
-                schema if json::is_object(schema) => reader.find(&place.at(key), Oddity::UncheckedKeyword),
-                other => reader.wrong_type(&place.at(key), other, "true or false"),
+                schema if json::is_object(schema) => reader.find(&at, Oddity::UncheckedKeyword),
+                other => reader.wrong_type(&at, other, "true or false"),
             },
-            _ if COMBINATORS.contains(&key) => reader.fault(&place.at(key), Problem::Combinator),
-            _ if UNCHECKED.contains(&key) => reader.find(&place.at(key), Oddity::UncheckedKeyword),
+            _ if COMBINATORS.contains(&key) => reader.fault(&at, Problem::Combinator),
+            _ if UNCHECKED.contains(&key) => reader.find(&at, Oddity::UncheckedKeyword),
             _ => {}
         }
+        Ok(())
+    })?;
+    if !is_object {
+        return Ok((Vec::new(), false));
     }
-    if type_name.and_then(|name| json::text(name.get())).as_deref() != Some("object") {
+    if type_name.as_deref() != Some("object") {
         reader.fault(&place, Problem::RootNotObject);
     }
-    let mut fields = if let Some(properties) = properties {
-        fields(properties, &place, reader)
-    } else {
+    if fields.is_none() {
         reader.fault(&place, Problem::MissingProperties);
-        Vec::new()
-    };
-    if let Some(required) = required {
-        require(required, &mut fields, &place, reader);
     }
-    Some((fields, closed))
+    let mut fields = fields.unwrap_or_default();
+    if let Some(required) = required {
+        require(required, &mut fields, &place.at("required"), reader);
+    }
+    Ok((fields, closed))
 }
 
-fn fields(properties: &RawValue, place: &Place<'_>, reader: &mut Reader) -> Vec<Field> {
-    let place = place.at("properties");
-    let Some(object) = reader.object(&place, properties.get()) else { return Vec::new() };
-    reader
-        .named_members(&place, &object)
-        .into_iter()
+fn properties(cursor: &mut Cursor<'_>, place: &Place<'_>, reader: &mut Reader) -> Result<Vec<Field>, NotJson> {
+    let mut fields = Vec::new();
+    reader.object(cursor, place, |reader, name, cursor| {
+        let field = property(cursor, &place.at(name), reader)?;
         // A property with a fault stays, so that `required` does not complain of it, too.
-        .map(|(name, schema)| {
-            let kind = property(schema, &place.at(name), reader);
-            kind.unwrap_or_else(Field::unreadable).named(name)
-        })
-        .collect()
+        fields.push(field.unwrap_or_else(Field::unreadable).named(name));
+        Ok(())
+    })?;
+    Ok(fields)
 }
 
-fn require(required: &RawValue, fields: &mut [Field], place: &Place<'_>, reader: &mut Reader) {
-    let place = place.at("required");
-    let Some(items) = reader.array(&place, required, "an array of property names") else { return };
-    let mut names = HashSet::with_capacity(items.len());
-    for (index, item) in items.iter().enumerate() {
-        match json::text(item.get()) {
-            Some(name) => drop(names.insert(name)),
-            None => reader.fault(
-                &place.at(&index.to_string()),
-                Problem::WrongType { found: JsonType::of(item.get()), expected: "the name of a property" },
-            ),
+fn require(required: &str, fields: &mut [Field], place: &Place<'_>, reader: &mut Reader) {
+    let Some(items) = reader.array(place, required, "an array of property names") else { return };
+    let mut names: Vec<Cow<'_, str>> = Vec::new();
+    for (index, item) in items.enumerate() {
+        match json::text(item) {
+            Some(name) => names.push(name),
+            None => reader.wrong_type(&place.at(&index.to_string()), item, "the name of a property"),
         }
     }
-    for field in fields.iter_mut() {
-        field.required = names.remove(field.name.as_str());
+    // A few names are compared faster than they are hashed.
+    let mut left = HashSet::new();
+    if names.len() <= FEW && fields.len() <= FEW {
+        for field in fields.iter_mut() {
+            field.required = names.iter().any(|name| *name == field.name);
+        }
+        names.retain(|name| !fields.iter().any(|field| *name == field.name));
+        left.extend(names);
+    } else {
+        left.extend(names);
+        for field in fields.iter_mut() {
+            field.required = left.contains(field.name.as_str());
+        }
+        for field in fields.iter() {
+            left.remove(field.name.as_str());
+        }
+    }
+    if left.is_empty() {
+        return;
     }
     // In the order of the text, not of the set.
-    for item in items {
-        if let Some(name) = json::text(item.get()).filter(|name| names.remove(name.as_ref())) {
-            reader.fault(&place, Problem::UnknownRequired(name.into_owned()));
+    for item in cursor::items(required) {
+        if let Some(name) = json::text(item).filter(|name| left.remove(name.as_ref())) {
+            reader.fault(place, Problem::UnknownRequired(name.into_owned()));
         }
-    }
-}
-
-/// The members of an object whose values are not `null`.
-type Members<'o, 'a> = Vec<(&'o str, &'a RawValue)>;
-
-impl Reader {
-    /// The members of a schema's own keywords; `null` counts as absent.
-    fn members<'o, 'a>(&mut self, place: &Place<'_>, object: &'o RawObject<'a>) -> Members<'o, 'a> {
-        let mut members = self.named_members(place, object);
-        members.retain(|(_, value)| !json::is_null(value.get()));
-        members
     }
 }

@@ -2,81 +2,94 @@
 
 use std::cmp::Ordering;
 
-use serde_json::value::RawValue;
-
 use super::super::field::{Boolean, Field, Kind, MultiSelect, Numeric, Select, Text};
 use super::super::{Format, Oddity, Pattern, Problem, Rule};
 use super::choices::{items, list, titled};
 use super::reader::{Place, Reader};
 use super::{COMBINATORS, UNCHECKED};
+use crate::json::cursor::{Cursor, NotJson};
 use crate::{Value, json};
 
 /// The keywords of one property that mean something to a form.
 #[derive(Default)]
 pub(super) struct Keywords<'a> {
-    type_name: Option<&'a RawValue>,
-    title: Option<&'a RawValue>,
-    description: Option<&'a RawValue>,
-    default: Option<&'a RawValue>,
-    format: Option<&'a RawValue>,
-    pattern: Option<&'a RawValue>,
-    min_length: Option<&'a RawValue>,
-    max_length: Option<&'a RawValue>,
-    minimum: Option<&'a RawValue>,
-    maximum: Option<&'a RawValue>,
-    pub(super) list: Option<&'a RawValue>,
-    pub(super) titles: Option<&'a RawValue>,
-    pub(super) one_of: Option<&'a RawValue>,
-    items: Option<&'a RawValue>,
-    min_items: Option<&'a RawValue>,
-    max_items: Option<&'a RawValue>,
-    unique_items: Option<&'a RawValue>,
-    write_only: Option<&'a RawValue>,
+    type_name: Option<&'a str>,
+    title: Option<&'a str>,
+    description: Option<&'a str>,
+    default: Option<&'a str>,
+    format: Option<&'a str>,
+    pattern: Option<&'a str>,
+    min_length: Option<&'a str>,
+    max_length: Option<&'a str>,
+    minimum: Option<&'a str>,
+    maximum: Option<&'a str>,
+    pub(super) list: Option<&'a str>,
+    pub(super) titles: Option<&'a str>,
+    pub(super) one_of: Option<&'a str>,
+    items: Option<&'a str>,
+    min_items: Option<&'a str>,
+    max_items: Option<&'a str>,
+    unique_items: Option<&'a str>,
+    write_only: Option<&'a str>,
     combined: bool,
 }
 
-pub(super) fn property(schema: &RawValue, place: &Place<'_>, reader: &mut Reader) -> Option<Field> {
-    let object = reader.object(place, schema.get())?;
+pub(super) fn property(
+    cursor: &mut Cursor<'_>,
+    place: &Place<'_>,
+    reader: &mut Reader,
+) -> Result<Option<Field>, NotJson> {
     let mut words = Keywords::default();
-    for (key, value) in reader.members(place, &object) {
+    let is_object = reader.object(cursor, place, |reader, key, cursor| {
+        let value = cursor.value()?;
+        // `null` counts as absent.
+        if value != "null" {
+            words.keep(key, value, place, reader);
+        }
+        Ok(())
+    })?;
+    Ok(if is_object { words.field(place, reader) } else { None })
+}
+
+impl<'a> Keywords<'a> {
+    fn keep(&mut self, key: &str, value: &'a str, place: &Place<'_>, reader: &mut Reader) {
         let slot = match key {
-            "type" => &mut words.type_name,
-            "title" => &mut words.title,
-            "description" => &mut words.description,
-            "default" => &mut words.default,
-            "format" => &mut words.format,
-            "pattern" => &mut words.pattern,
-            "minLength" => &mut words.min_length,
-            "maxLength" => &mut words.max_length,
-            "minimum" => &mut words.minimum,
-            "maximum" => &mut words.maximum,
-            "enum" => &mut words.list,
-            "enumNames" => &mut words.titles,
-            "oneOf" => &mut words.one_of,
-            "items" => &mut words.items,
-            "minItems" => &mut words.min_items,
-            "maxItems" => &mut words.max_items,
-            "uniqueItems" => &mut words.unique_items,
-            "writeOnly" => &mut words.write_only,
+            "type" => &mut self.type_name,
+            "title" => &mut self.title,
+            "description" => &mut self.description,
+            "default" => &mut self.default,
+            "format" => &mut self.format,
+            "pattern" => &mut self.pattern,
+            "minLength" => &mut self.min_length,
+            "maxLength" => &mut self.max_length,
+            "minimum" => &mut self.minimum,
+            "maximum" => &mut self.maximum,
+            "enum" => &mut self.list,
+            "enumNames" => &mut self.titles,
+            "oneOf" => &mut self.one_of,
+            "items" => &mut self.items,
+            "minItems" => &mut self.min_items,
+            "maxItems" => &mut self.max_items,
+            "uniqueItems" => &mut self.unique_items,
+            "writeOnly" => &mut self.write_only,
             _ if COMBINATORS.contains(&key) => {
                 reader.fault(&place.at(key), Problem::Combinator);
-                words.combined = true;
-                continue;
+                self.combined = true;
+                return;
             }
             _ if UNCHECKED.contains(&key) => {
                 reader.find(&place.at(key), Oddity::UncheckedKeyword);
-                continue;
+                return;
             }
-            _ => continue,
+            _ => return,
         };
         *slot = Some(value);
     }
-    words.field(place, reader)
 }
 
 impl Keywords<'_> {
     fn field(&self, place: &Place<'_>, reader: &mut Reader) -> Option<Field> {
-        let mut words = |key: &str, raw: Option<&RawValue>| {
+        let mut words = |key: &str, raw: Option<&str>| {
             raw.and_then(|raw| reader.text(&place.at(key), raw)).map(std::borrow::Cow::into_owned)
         };
         let title = words("title", self.title);
@@ -97,8 +110,8 @@ impl Keywords<'_> {
             }
             return None;
         };
-        let Some(name) = json::text(raw.get()) else {
-            reader.wrong_type(&place.at("type"), raw.get(), "the name of one type");
+        let Some(name) = json::text(raw) else {
+            reader.wrong_type(&place.at("type"), raw, "the name of one type");
             return None;
         };
         if name != "string" {
@@ -131,7 +144,7 @@ impl Keywords<'_> {
         let mut text = Text {
             min_length: self.min_length.and_then(|raw| reader.count(&place.at("minLength"), raw)),
             max_length: self.max_length.and_then(|raw| reader.count(&place.at("maxLength"), raw)),
-            secret: self.write_only.is_some_and(|raw| raw.get() == "true"),
+            secret: self.write_only.is_some_and(|raw| raw == "true"),
             ..Text::default()
         };
         if text.min_length > text.max_length && text.max_length.is_some() {
@@ -197,14 +210,14 @@ impl Keywords<'_> {
         let min_items = self.min_items.and_then(|raw| reader.count(&place.at("minItems"), raw));
         let max_items = self.max_items.and_then(|raw| reader.count(&place.at("maxItems"), raw));
         let unique = self.unique_items.and_then(|raw| reader.flag(&place.at("uniqueItems"), raw)).unwrap_or(false);
+        if max_items.is_some_and(|most| min_items > Some(most)) {
+            reader.fault(&place.at("minItems"), Problem::Bounds("maxItems"));
+        }
         let Some(raw) = self.items else {
             reader.fault(place, Problem::FreeArray);
             return None;
         };
         let choices = items(raw, &place.at("items"), reader)?;
-        if max_items.is_some_and(|most| min_items > Some(most)) {
-            reader.fault(&place.at("minItems"), Problem::Bounds("maxItems"));
-        }
         if min_items.is_some_and(|least| least > choices.len() as u64) {
             reader.fault(&place.at("minItems"), Problem::MoreThanChoices(choices.len()));
         }
@@ -212,7 +225,7 @@ impl Keywords<'_> {
     }
 }
 
-fn read_default(field: &mut Field, raw: &RawValue, place: &Place<'_>, reader: &mut Reader) {
+fn read_default(field: &mut Field, raw: &str, place: &Place<'_>, reader: &mut Reader) {
     let value = Value::read(raw);
     for rule in field.check(&value) {
         match rule {

@@ -1,14 +1,13 @@
 //! Reads single keywords, and keeps what is wrong or odd about them.
 
 use std::borrow::Cow;
-
-use serde_json::value::RawValue;
+use std::collections::HashSet;
 
 use super::super::error::step;
 use super::super::pattern::Budget;
-use super::super::{Finding, Oddity, Problem, SchemaFault};
-use super::Members;
-use crate::{JsonType, Number, NumberError, RawObject, WireError, json};
+use super::super::{Finding, FormError, Oddity, Problem, SchemaFault};
+use crate::json::cursor::{self, Cursor, Key, NotJson};
+use crate::{JsonType, Number, NumberError, json};
 
 /// Where in the schema the reader is; a pointer is made of it only if there is something to say.
 pub(super) struct Place<'p> {
@@ -29,8 +28,16 @@ impl<'p> Place<'p> {
     }
 }
 
+/// Faults and findings beyond these are counted only: each holds the name of its property, and a hostile schema may have
+/// a million of them.
+const KEPT: usize = 100;
+
+/// So few keys are compared with each other faster than they are hashed.
+pub(super) const FEW: usize = 16;
+
 pub(super) struct Reader {
     faults: Vec<SchemaFault>,
+    more_faults: usize,
     findings: Vec<Finding>,
     /// What all patterns of the form may cost together.
     pub(super) budget: Budget,
@@ -38,69 +45,98 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn new() -> Self {
-        Self { faults: Vec::new(), findings: Vec::new(), budget: Budget::for_one_form() }
+        Self { faults: Vec::new(), more_faults: 0, findings: Vec::new(), budget: Budget::for_one_form() }
     }
 
-    pub(super) fn into_parts(self) -> (Vec<SchemaFault>, Vec<Finding>) {
-        (self.faults, self.findings)
+    /// The findings, if there was no fault.
+    pub(super) fn into_findings(self) -> Result<Vec<Finding>, FormError> {
+        if self.faults.is_empty() {
+            Ok(self.findings)
+        } else {
+            Err(FormError::new(self.faults).and_more(self.more_faults))
+        }
     }
 
     pub(super) fn fault(&mut self, place: &Place<'_>, problem: Problem) {
-        self.faults.push(SchemaFault { pointer: place.pointer(), problem });
+        if self.faults.len() < KEPT {
+            self.faults.push(SchemaFault { pointer: place.pointer(), problem });
+        } else {
+            self.more_faults += 1;
+        }
     }
 
     pub(super) fn find(&mut self, place: &Place<'_>, oddity: Oddity) {
-        self.findings.push(Finding { pointer: place.pointer(), oddity });
+        if self.findings.len() < KEPT {
+            self.findings.push(Finding { pointer: place.pointer(), oddity });
+        }
     }
 
     pub(super) fn wrong_type(&mut self, place: &Place<'_>, raw: &str, expected: &'static str) {
         self.fault(place, Problem::WrongType { found: JsonType::of(raw), expected });
     }
 
-    pub(super) fn object<'a>(&mut self, place: &Place<'_>, raw: &'a str) -> Option<RawObject<'a>> {
-        match RawObject::parse(raw) {
-            Ok(object) => return Some(object),
-            Err(WireError::DuplicateKey) => self.fault(place, Problem::DuplicateKey),
-            Err(WireError::NotObject) => self.wrong_type(place, raw, "an object"),
-            Err(_) => self.fault(place, Problem::NotJson),
+    /// Hands each member of the object at the cursor to `member`, which reads its value. Another value is a fault, and
+    /// `false`; a repeated key, and one that is no text, is a fault, and its value is passed over.
+    pub(super) fn object<'a>(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        place: &Place<'_>,
+        mut member: impl FnMut(&mut Self, &str, &mut Cursor<'a>) -> Result<(), NotJson>,
+    ) -> Result<bool, NotJson> {
+        if cursor.peek() != Some(b'{') {
+            let value = cursor.value()?;
+            self.wrong_type(place, value, "an object");
+            return Ok(false);
         }
-        None
-    }
-
-    pub(super) fn named_members<'o, 'a>(&mut self, place: &Place<'_>, object: &'o RawObject<'a>) -> Members<'o, 'a> {
-        let mut members = Vec::new();
-        for member in object.text_members() {
-            match member {
-                Ok(member) => members.push(member),
-                Err(_) => self.fault(place, Problem::NameNotText),
+        cursor.enter();
+        let mut keys: Vec<Key<'a>> = Vec::new();
+        let mut seen: HashSet<Key<'a>> = HashSet::new();
+        let mut first = true;
+        while let Some(key) = cursor.next_key(first)? {
+            first = false;
+            match &key {
+                Key::NoText(_) => {
+                    self.fault(place, Problem::NameNotText);
+                    cursor.value()?;
+                }
+                Key::Text(text) if keys.contains(&key) || !seen.is_empty() && seen.contains(&key) => {
+                    self.fault(place, Problem::DuplicateKey(text.clone().into_owned()));
+                    cursor.value()?;
+                }
+                Key::Text(text) => member(self, text, cursor)?,
+            }
+            if keys.len() < FEW {
+                keys.push(key);
+            } else {
+                seen.insert(key);
             }
         }
-        members
+        Ok(true)
     }
 
     pub(super) fn array<'a>(
         &mut self,
         place: &Place<'_>,
-        raw: &'a RawValue,
+        raw: &'a str,
         expected: &'static str,
-    ) -> Option<Vec<&'a RawValue>> {
-        let items = serde_json::from_str(raw.get()).ok();
-        if items.is_none() {
-            self.wrong_type(place, raw.get(), expected);
+    ) -> Option<impl Iterator<Item = &'a str> + use<'a>> {
+        if raw.starts_with('[') {
+            return Some(cursor::items(raw));
         }
-        items
+        self.wrong_type(place, raw, expected);
+        None
     }
 
-    pub(super) fn text<'a>(&mut self, place: &Place<'_>, raw: &'a RawValue) -> Option<Cow<'a, str>> {
-        let text = json::text(raw.get());
+    pub(super) fn text<'a>(&mut self, place: &Place<'_>, raw: &'a str) -> Option<Cow<'a, str>> {
+        let text = json::text(raw);
         if text.is_none() {
-            self.wrong_type(place, raw.get(), "a string of Unicode text");
+            self.wrong_type(place, raw, "a string of Unicode text");
         }
         text
     }
 
-    pub(super) fn flag(&mut self, place: &Place<'_>, raw: &RawValue) -> Option<bool> {
-        match raw.get() {
+    pub(super) fn flag(&mut self, place: &Place<'_>, raw: &str) -> Option<bool> {
+        match raw {
             "true" => Some(true),
             "false" => Some(false),
             other => {
@@ -110,17 +146,20 @@ impl Reader {
         }
     }
 
-    pub(super) fn number(&mut self, place: &Place<'_>, raw: &RawValue) -> Option<Number> {
-        match Number::parse(raw.get()) {
+    pub(super) fn number(&mut self, place: &Place<'_>, raw: &str) -> Option<Number> {
+        match Number::parse(raw) {
             Ok(number) => return Some(number),
             Err(NumberError::TooLarge) => self.fault(place, Problem::NumberTooLarge),
-            Err(NumberError::Syntax) => self.wrong_type(place, raw.get(), "a number"),
+            Err(_) => self.wrong_type(place, raw, "a number"),
         }
         None
     }
 
     /// A length, or a number of items. What is beyond 64 bits is as good as their end.
-    pub(super) fn count(&mut self, place: &Place<'_>, raw: &RawValue) -> Option<u64> {
+    pub(super) fn count(&mut self, place: &Place<'_>, raw: &str) -> Option<u64> {
+        if let Ok(count) = raw.parse() {
+            return Some(count);
+        }
         let number = self.number(place, raw)?;
         let count =
             number.integer_text().filter(|text| !text.starts_with('-')).map(|text| text.parse().unwrap_or(u64::MAX));

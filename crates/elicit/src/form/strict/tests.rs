@@ -37,7 +37,7 @@ fn each_fault_is_named_with_its_place() {
         (r#""a":{"type":"boolean","title":" \u2003\t"}"#, vec!["/properties/a/title has nothing that a person could read"]),
         (r#""a":{"type":"string","enum":[""]}"#, vec!["/properties/a/enum/0 has nothing that a person could read"]),
         (r#""a":{"type":"string","oneOf":[{"const":"x","title":""}]}"#, vec!["/properties/a/oneOf/0/title has nothing that a person could read"]),
-        (r#""a\u200bb":{"type":"boolean","title":"A"}"#, vec!["/properties/a\u{200b}b holds characters that cannot be seen"]),
+        (r#""a\u200bb":{"type":"boolean","title":"A"}"#, vec!["/properties/a‹U+200B›b holds characters that cannot be seen"]),
         (r#""a":{"type":"boolean","title":"A\u202eB"}"#, vec!["/properties/a/title holds characters that cannot be seen"]),
         (r#""a":{"type":"boolean","description":"\u001b[2J"}"#, vec!["/properties/a/description holds characters that cannot be seen"]),
         (r#""a":{"type":"string","default":"x\u0000"}"#, vec!["/properties/a/default holds characters that cannot be seen"]),

@@ -24,7 +24,7 @@ fn each_fault_names_its_place_and_what_is_allowed() {
     insta::assert_snapshot!(property("true"), @"/properties/a is of type boolean; allowed is an object");
     insta::assert_snapshot!(property(r#"{"type":"string","enum":[]}"#), @"/properties/a/enum is empty; at least one choice is needed");
     insta::assert_snapshot!(property(r#"{"type":"string","enum":["x","y","x"]}"#), @r#"/properties/a/enum holds the choice "x" twice"#);
-    insta::assert_snapshot!(property(r#"{"type":"string","enum":["x",null]}"#), @"/properties/a/enum/1 is of type null; choices are strings");
+    insta::assert_snapshot!(property(r#"{"type":"string","enum":["x",null]}"#), @"/properties/a/enum/1 is of type null; choices are strings of Unicode text");
     insta::assert_snapshot!(property(r#"{"type":"integer","enum":[1]}"#), @"/properties/a/enum is only allowed for type string, and for the items of an array");
     insta::assert_snapshot!(property(r#"{"type":"string","oneOf":[{"title":"A"}]}"#), @r#"/properties/a/oneOf/0 lacks `const`; a choice is `{"const": …, "title": …}`"#);
     insta::assert_snapshot!(property(r#"{"type":"string","enum":["x"],"oneOf":[{"const":"x","title":"X"}]}"#), @"/properties/a/oneOf stands beside `enum`; allowed is one of them");
@@ -36,10 +36,10 @@ fn each_fault_names_its_place_and_what_is_allowed() {
     insta::assert_snapshot!(property(r#"{"type":"number","minimum":9007199254740993,"maximum":9007199254740992}"#), @"/properties/a/minimum is above `maximum`, so that no answer fits");
     insta::assert_snapshot!(property(r#"{"type":"array","minItems":3,"items":{"type":"string","enum":["x"]}}"#), @"/properties/a/minItems is above the number of choices, which is 1");
     insta::assert_snapshot!(property(r#"{"type":"boolean","default":"yes"}"#), @"/properties/a/default is no answer to its own field: has to be true or false, and is of type string");
-    insta::assert_snapshot!(property(r#"{"type":"string","maxLength":1,"default":"ab"}"#), @"/properties/a/default is no answer to its own field: has to be at most 1 characters long");
+    insta::assert_snapshot!(property(r#"{"type":"string","maxLength":1,"default":"ab"}"#), @"/properties/a/default is no answer to its own field: has to be at most 1 character long");
     insta::assert_snapshot!(property(r#"{"type":"string","title":7}"#), @"/properties/a/title is of type number; allowed is a string of Unicode text");
     insta::assert_snapshot!(property(r#"{"type":"string","title":"\ud800"}"#), @"/properties/a/title is of type string; allowed is a string of Unicode text");
-    insta::assert_snapshot!(property(r#"{"type":"string","type":"number"}"#), @"/properties/a holds a key twice");
+    insta::assert_snapshot!(property(r#"{"type":"string","type":"number"}"#), @r#"/properties/a holds the key "type" twice"#);
     assert!(
         property(r#"{"type":"string","pattern":"("}"#).starts_with("/properties/a/pattern is no regular expression: ")
     );
@@ -107,7 +107,7 @@ fn references_and_combinators_are_refused_everywhere() {
 fn a_million_faults_make_a_short_text() {
     let properties: Vec<String> = (0..20_000).map(|n| format!(r#""p{n}":7"#)).collect();
     let error = Form::parse(&format!(r#"{{"type":"object","properties":{{{}}}}}"#, properties.join(","))).unwrap_err();
-    assert_eq!(error.faults().len(), 20_000);
+    assert_eq!(error.faults().len(), 100);
     assert!(error.to_string().len() < 3_000);
     assert!(error.to_string().ends_with("; and 19980 more"));
 }

@@ -1,4 +1,5 @@
 mod addresses;
+mod cost;
 mod lookalikes;
 mod names;
 mod profiles;

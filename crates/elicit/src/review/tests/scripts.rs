@@ -32,3 +32,26 @@ fn letters_outside_ascii_are_judged_by_their_looks() {
         ("https://github.com\u{338}evil.example/", "block slash_lookalike punycode"),
     ]);
 }
+
+/// R-URL-08
+#[test]
+fn what_looks_like_the_end_of_a_host_is_found() {
+    check(&[
+        ("https://github.com\u{a789}443.evil.example/", "block slash_lookalike punycode"),
+        ("https://github.com\u{2236}443.evil.example/", "block slash_lookalike punycode"),
+        ("https://github.com\u{2d0}443.evil.example/", "block slash_lookalike punycode"),
+        ("https://github.com\u{294}login.evil.example/", "block slash_lookalike punycode"),
+        ("https://github.com\u{242}login.evil.example/", "block slash_lookalike punycode"),
+        ("https://github.com\u{266f}login.evil.example/", "block slash_lookalike punycode"),
+        ("https://github.com\u{2317}login.evil.example/", "block slash_lookalike punycode"),
+        ("https://github.com\u{29f5}login.evil.example/", "block slash_lookalike punycode"),
+        ("https://github.com\u{4e36}login.evil.example/", "block slash_lookalike punycode"),
+        ("https://github.com\u{4e3f}login.evil.example/", "block slash_lookalike punycode"),
+        ("https://github.com\u{2571}login.evil.example/", "block slash_lookalike punycode"),
+        ("https://github\u{2022}com.evil.example/", "warn punycode dot_lookalike not_identifier_allowed"),
+        // Between their own kind they are letters and marks.
+        ("https://\u{926}\u{941}\u{903}\u{916}.com/", "warn punycode"),
+        ("https://\u{4e36}\u{90e8}.com/", "warn punycode"),
+        ("https://\u{a4d0}\u{a4f8}\u{a4d1}.com/", "block whole_script_confusable punycode"),
+    ]);
+}

@@ -1,3 +1,5 @@
+use insta::assert_snapshot;
+
 use crate::review::{MAX_URL_BYTES, Profile, UrlReview, Verdict};
 
 /// R-URL-06, R-URL-07
@@ -68,4 +70,16 @@ fn what_is_too_long_is_blocked_unread() {
         assert_eq!(review.findings().iter().map(ToString::to_string).collect::<Vec<_>>(), ["url_too_long"]);
         assert_eq!((review.verdict(), review.serialized()), (Verdict::Block, None));
     }
+}
+
+/// R-URL-03: a review can be logged.
+#[test]
+fn the_debug_form_holds_neither_path_nor_query_nor_fragment() {
+    let review = UrlReview::of("https://a.example.com:8443/one?token=two#three", &Profile::default());
+    assert_snapshot!(
+        format!("{review:?}"),
+        @r#"UrlReview { verdict: Warn, host: Some("a.example.com"), findings: [Finding { reason: NonDefaultPort, verdict: Warn }], .. }"#
+    );
+    let review = UrlReview::of("not a url with a secret", &Profile::default());
+    assert!(!format!("{review:#?}").contains("secret"));
 }

@@ -63,13 +63,13 @@ impl FormElicitation {
             if let Cow::Owned(schema) = schema {
                 object.set("requestedSchema", schema);
             } else if !drops_mode {
-                return Ok(raw(read.to_owned()));
+                return Ok(raw(read.to_owned())?);
             }
-            return Ok(raw(object.to_json()));
+            return Ok(raw(object.to_json())?);
         }
         let mode =
             if revision.has_url_mode() { format!(r#""mode":"{}","#, Mode::Form.as_str()) } else { String::new() };
-        Ok(raw(format!(r#"{{{mode}"message":{},"requestedSchema":{schema}}}"#, json::quote(&self.message))))
+        Ok(raw(format!(r#"{{{mode}"message":{},"requestedSchema":{schema}}}"#, json::quote(&self.message)))?)
     }
 }
 

@@ -1,5 +1,6 @@
 //! One question, in the words of each revision: read by whoever answers, written by whoever asks.
 
+mod address;
 mod error;
 mod form;
 mod mode;

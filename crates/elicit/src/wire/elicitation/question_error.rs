@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use crate::form::RevisionError;
-use crate::{Mode, Revision, missing_capability};
+use crate::{Mode, Revision, WireError, missing_capability};
 
 /// Why a question cannot be built, or not be put to this client.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,6 +22,12 @@ pub enum QuestionError {
     /// The URL names a user or a password (R-URL-03).
     #[error("the URL carries a user name or a password")]
     UrlUser,
+    /// The review of the URL blocks it; the names of what it found (R-URL-02).
+    #[error("the URL would be refused by a careful host ({0})")]
+    UrlBlocked(String),
+    /// A parameter of the URL is or looks like a credential (R-URL-03).
+    #[error("the URL carries what looks like a credential")]
+    UrlCredential,
     /// The elicitation id is missing or blank, which 2025-11-25 needs (R-URL-01).
     #[error("the elicitation id is missing or blank")]
     NoId,
@@ -46,6 +52,9 @@ pub enum QuestionError {
     /// An error -32042 without an elicitation (R-ERR-01).
     #[error("an error that requires a url elicitation has to name one")]
     NothingRequired,
+    /// Too many elicitations, one id twice, or an id that is too long.
+    #[error(transparent)]
+    Wire(#[from] WireError),
 }
 
 impl QuestionError {

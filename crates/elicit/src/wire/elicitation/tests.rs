@@ -122,6 +122,55 @@ fn a_message_says_why_and_holds_no_link() {
     assert!(UrlElicitation::new("See https://a.example/x.", "https://a.example").is_ok());
 }
 
+/// R-URL-02, R-URL-03: what a careful host would block is not sent; where the page lives in a private network is the
+/// asker's choice.
+#[test]
+fn what_a_review_blocks_is_not_sent() {
+    let table = [
+        ("http://0x7f.1/", "non_canonical_ip"),
+        ("https://%61.example/", "percent_encoded_host"),
+        ("https://a..example/", "empty_label"),
+        ("https://169.254.169.254/latest", "link_local, metadata_endpoint"),
+        ("https://[::ffff:10.0.0.1]/", "ipv4_mapped_ipv6"),
+        ("https://0.0.0.0/", "unspecified_ip"),
+    ];
+    for (text, names) in table {
+        let error = UrlElicitation::new("m", text).unwrap_err();
+        assert_eq!(error, QuestionError::UrlBlocked(names.to_owned()), "{text}");
+    }
+    for text in [
+        "https://a.example/?access_token=ghp_0123456789abcdef0123",
+        "https://a.example/#id_token=x",
+        "https://a.example/?x=ghp_0123456789abcdef0123456789abcdef0123",
+    ] {
+        assert_eq!(UrlElicitation::new("m", text).unwrap_err(), QuestionError::UrlCredential, "{text}");
+    }
+    for text in [
+        "https://usher.corp.internal/connect/1",
+        "https://nas.local/",
+        "https://10.0.0.1:8443/connect/1",
+        "https://[fd00::1]/",
+        "https://100.64.0.1/",
+        "https://usher/connect/1",
+    ] {
+        assert_eq!(UrlElicitation::new("m", text).map(drop), Ok(()), "{text}");
+    }
+}
+
+/// R-URL-01: unique ids need no more.
+#[test]
+fn ids_are_bounded() {
+    let id = "i".repeat(crate::MAX_ELICITATION_ID_BYTES);
+    assert!(url().with_id(id.clone()).is_ok());
+    let error = url().with_id(format!("{id}i")).unwrap_err();
+    assert_eq!(error, QuestionError::Wire(WireError::TooLong("elicitationId")));
+    let params =
+        |id: &str| format!(r#"{{"mode":"url","message":"m","url":"https://a.example/","elicitationId":"{id}"}}"#);
+    assert!(Elicitation::parse(&params(&id), LEGACY).is_ok());
+    let error = refused(&params(&format!("{id}i")), LEGACY);
+    assert_eq!((error.code(), error), (-32602, WireError::TooLong("elicitationId").into()));
+}
+
 /// R-URL-01, R-URL-02, R-URL-03: what we send needs no repair, and is read alike by everyone.
 #[test]
 fn only_absolute_https_urls_are_sent() {

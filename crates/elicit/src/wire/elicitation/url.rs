@@ -1,10 +1,10 @@
 use std::fmt;
 
 use serde_json::value::RawValue;
-use url::{Host, Url};
+use url::Url;
 
-use super::super::{RawObject, optional_text, raw, text};
-use super::{ElicitationError, QuestionError};
+use super::super::{MAX_ELICITATION_ID_BYTES, RawObject, WireError, optional_text, raw, text};
+use super::{ElicitationError, QuestionError, address};
 use crate::{Mode, Revision, json};
 
 /// A question in url mode: why a page has to be visited, and which.
@@ -19,22 +19,27 @@ pub struct UrlElicitation {
 
 impl UrlElicitation {
     /// Asks for a visit to `url`. The message says why (R-REQ-01). The URL is absolute, https, or http on a loopback host
-    /// (R-URL-02), and names no user; that it carries no credential and no personal data (R-URL-03) is up to its maker.
+    /// (R-URL-02), and one that no [review](crate::review) blocks, but for addresses and names of private networks: where
+    /// a page of yours lives is your choice. It names no user, and no parameter of it looks like a credential (R-URL-03);
+    /// that it carries none that does not look like one, and no personal data, is up to its maker.
     pub fn new(message: impl Into<String>, url: impl Into<String>) -> Result<Self, QuestionError> {
         let (message, url) = (message.into(), url.into());
         if message.trim().is_empty() {
             return Err(QuestionError::BlankMessage);
         }
-        check(&url)?;
+        address::check(&url)?;
         Ok(Self { message, url, id: None, raw: None })
     }
 
     /// The same question under the unguessable, unique id that 2025-11-25 knows it by (R-URL-01). Other revisions do not
-    /// see it.
+    /// see it. At most [`MAX_ELICITATION_ID_BYTES`].
     pub fn with_id(self, id: impl Into<String>) -> Result<Self, QuestionError> {
         let id = id.into();
         if id.trim().is_empty() {
             return Err(QuestionError::NoId);
+        }
+        if id.len() > MAX_ELICITATION_ID_BYTES {
+            return Err(WireError::TooLong("elicitationId").into());
         }
         Ok(Self { id: Some(id), ..self })
     }
@@ -51,7 +56,11 @@ impl UrlElicitation {
         }
         let id = if revision.has_completion() {
             let id = optional_text(object, "elicitationId").filter(|id| !id.is_empty());
-            Some(id.ok_or(ElicitationError::NoId)?)
+            let id = id.ok_or(ElicitationError::NoId)?;
+            if id.len() > MAX_ELICITATION_ID_BYTES {
+                return Err(WireError::TooLong("elicitationId").into());
+            }
+            Some(id)
         } else {
             None
         };
@@ -96,12 +105,12 @@ impl UrlElicitation {
             && let Ok(mut object) = RawObject::parse(read)
         {
             match id {
-                Some(_) if optional_text(&object, "elicitationId") == self.id => return Ok(raw(read.to_owned())),
+                Some(_) if optional_text(&object, "elicitationId") == self.id => return Ok(raw(read.to_owned())?),
                 Some(id) => object.set("elicitationId", id),
                 None if object.remove("elicitationId") => {}
-                None => return Ok(raw(read.to_owned())),
+                None => return Ok(raw(read.to_owned())?),
             }
-            return Ok(raw(object.to_json()));
+            return Ok(raw(object.to_json())?);
         }
         let id = id.map_or_else(String::new, |id| format!(r#""elicitationId":{id},"#));
         Ok(raw(format!(
@@ -109,36 +118,8 @@ impl UrlElicitation {
             Mode::Url.as_str(),
             json::quote(&self.url),
             json::quote(&self.message)
-        )))
+        ))?)
     }
-}
-
-/// What we send ourselves. The text is kept as it is, so it must not need any repair by its readers, which may differ.
-fn check(text: &str) -> Result<(), QuestionError> {
-    let plain =
-        |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{'..=b'}');
-    let url = Url::parse(text).ok().filter(|_| text.bytes().all(plain)).ok_or(QuestionError::Url)?;
-    let loopback = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    };
-    match url.scheme() {
-        "https" => {}
-        "http" if loopback => {}
-        _ => return Err(QuestionError::UrlScheme),
-    }
-    // `https:host` and `https:///host` are read as `https://host`, by some.
-    if !text.get(url.scheme().len()..).is_some_and(|rest| rest.starts_with("://") && !rest.starts_with(":///")) {
-        return Err(QuestionError::Url);
-    }
-    // An empty user (`https://@host`) is parsed away, so the text decides.
-    let authority = text.split(['/', '?', '#']).nth(2).unwrap_or_default();
-    if authority.contains('@') {
-        return Err(QuestionError::UrlUser);
-    }
-    Ok(())
 }
 
 /// That it is one: message and URL are between the server and the person.

@@ -40,17 +40,26 @@ fn a_round_is_read_with_its_questions_in_order() {
     assert!(round.requests[0].raw.get().contains("1e999"));
 }
 
-/// R-MRTR-07: other results are not a round.
+/// R-MRTR-07: complete results are no round; a type that nobody declared is not taken for complete.
 #[test]
-fn other_results_are_no_round() {
-    for raw in [
-        "{}",
-        r#"{"resultType":"complete","inputRequests":{}}"#,
-        r#"{"resultType":"task"}"#,
-        r#"{"inputRequests":{},"requestState":"s"}"#,
-    ] {
+fn complete_results_are_no_round_and_unknown_ones_are_refused() {
+    for raw in ["{}", r#"{"resultType":"complete","inputRequests":{}}"#, r#"{"inputRequests":{},"requestState":"s"}"#] {
         assert!(InputRequired::parse(raw).unwrap().is_none(), "{raw}");
     }
+    for raw in [r#"{"resultType":"task"}"#, r#"{"resultType":"inputRequired","requestState":"s"}"#] {
+        assert_eq!(error(raw), WireError::UnknownResultType, "{raw}");
+    }
+}
+
+/// R-SEC-04: more than a person can answer is refused as a whole.
+#[test]
+fn questions_of_a_round_are_bounded() {
+    let with = |count: usize| {
+        let questions: Vec<_> = (0..count).map(|key| format!(r#""k{key}":{{"method":"roots/list"}}"#)).collect();
+        format!(r#"{{"resultType":"input_required","inputRequests":{{{}}}}}"#, questions.join(","))
+    };
+    assert_eq!(round(&with(MAX_QUESTIONS)).requests.len(), MAX_QUESTIONS);
+    assert_eq!(error(&with(MAX_QUESTIONS + 1)), WireError::TooMany("inputRequests"));
 }
 
 /// R-MRTR-08: a round has questions, a state, or both; null counts as absent.
@@ -156,12 +165,23 @@ fn an_older_client_is_not_asked_by_url_whatever_it_says() {
     assert!(round(&raw).undeclared(&caps, Revision::V2025_11_25).is_none());
 }
 
-/// R-CAP-03
+/// R-CAP-05: a client that adds what one error lists is not refused for the next.
 #[test]
-fn the_first_undeclared_question_is_the_one_that_is_named() {
-    let caps = caps(r#"{"elicitation":{"url":{}},"roots":{}}"#);
-    let missing = round(ROUND).undeclared(&caps, Revision::V2026_07_28);
-    assert_eq!(missing.unwrap().to_string(), r#"{"sampling":{}}"#);
+fn all_that_is_undeclared_is_named_at_once() {
+    let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let missing = |declared: &str| round(ROUND).undeclared(&caps(declared), Revision::V2026_07_28);
+    let all = r#"{"elicitation":{"url":{},"form":{}},"sampling":{},"roots":{}}"#;
+    assert_eq!(missing("{}"), Some(json(all)));
+    let some = r#"{"elicitation":{"url":{}},"roots":{}}"#;
+    assert_eq!(missing(some), Some(json(r#"{"elicitation":{"form":{}},"sampling":{}}"#)));
+    assert_eq!(missing(all), None);
+    for order in [["tools", "x"], ["x", "tools"]] {
+        let questions =
+            order.map(|what| format!(r#""{what}":{{"method":"sampling/createMessage","params":{{"{what}":[]}}}}"#));
+        let raw = format!(r#"{{"resultType":"input_required","inputRequests":{{{}}}}}"#, questions.join(","));
+        let missing = round(&raw).undeclared(&caps("{}"), Revision::V2026_07_28);
+        assert_eq!(missing, Some(json(r#"{"sampling":{"tools":{}}}"#)));
+    }
 }
 
 #[test]

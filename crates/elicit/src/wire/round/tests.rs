@@ -81,3 +81,24 @@ fn a_question_in_an_undeclared_mode_is_not_part_of_a_round() {
     assert_eq!((key.as_str(), &error), ("k", &QuestionError::Undeclared(Mode::Url)));
     insta::assert_snapshot!(error.missing_capability("Use a newer app.").unwrap(), @r#"{"code":-32021,"message":"Use a newer app.","data":{"requiredCapabilities":{"elicitation":{"url":{}}}}}"#);
 }
+
+/// R-SEC-04: what a host would refuse is not asked.
+#[test]
+fn questions_are_bounded() {
+    let client = client(r#"{"elicitation":{"url":{}}}"#);
+    let mut round = Round::new("tools/call", &client, MODERN).unwrap();
+    for key in 0..MAX_QUESTIONS {
+        round.ask(key.to_string(), url()).unwrap();
+    }
+    assert_eq!(round.ask("one more", url()), Err(WireError::TooMany("inputRequests").into()));
+    assert!(InputRequired::parse(round.result().unwrap().get()).is_ok());
+}
+
+#[test]
+fn no_question_and_no_state_shows_in_debug() {
+    let client = client(r#"{"elicitation":{"url":{}}}"#);
+    let mut round = Round::new("tools/call", &client, MODERN).unwrap();
+    round.ask("pay", url()).unwrap();
+    let shown = format!("{:?}", round.with_state("sealed"));
+    assert_eq!(shown, r#"Round { revision: V2026_07_28, keys: ["pay"], .. }"#);
+}

@@ -188,7 +188,7 @@ async fn a_claim_is_made_harmless_to_look_at() {
     let claim = format!(r#"{{"name":{},"version":"1"}}"#, usher_testkit::quote(&name));
     let asked = stage.modern().client_info(Some(&claim)).call(CALLS[0].0, CALLS[0].1).await;
     let page = stage.person().await.get(&asked.url()).await;
-    assert!(page.text().contains("Bank x"), "{}", page.text());
+    assert!(page.text().contains("Bank‹U+202E›‹U+200B› x"), "{}", page.text());
     assert!(!page.html.contains('\u{202e}') && !page.html.contains('\u{200b}'));
     assert!(page.html.len() < 20_000, "{}", page.html.len());
 }

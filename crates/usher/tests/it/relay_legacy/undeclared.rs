@@ -64,6 +64,25 @@ async fn a_mode_that_nobody_knows_is_refused() {
     stage.upstream.assert_clean();
 }
 
+/// R-FORM-02: a form that is none is refused with the property, and the call goes on as the upstream likes.
+#[tokio::test]
+async fn a_form_that_is_none_is_refused_with_its_property() {
+    let stage = Stage::free(Upstream::start().await).await;
+    let client = stage.ready().await;
+    for (property, place) in [
+        (r#"{"type":"object","properties":{}}"#, "/properties/a is a nested object"),
+        (r#"{"type":["string","null"]}"#, "/properties/a/type is of type array"),
+        (r##"{"$ref":"#/$defs/A"}"##, "/properties/a/$ref is not allowed"),
+    ] {
+        let schema = format!(r#"{{"type":"object","properties":{{"a":{property}}}}}"#);
+        stage.upstream.tool("ask", echo(Question::form("q", "m", &schema)));
+        refused(&client, property).await;
+        let said = client.tool("ask", "{}").await.result()["said"]["message"].to_string();
+        assert!(said.contains(place), "{said}");
+    }
+    stage.upstream.assert_clean();
+}
+
 /// R-CAP-03: the same on the GET stream, in a message that the upstream can read.
 #[tokio::test]
 async fn a_mode_that_was_not_declared_is_refused_on_the_get_stream() {

@@ -190,6 +190,21 @@ async fn a_question_that_the_client_did_not_declare_is_stopped() {
     }
 }
 
+/// R-FORM-02: a form that is none ends the call with its property; the gateway goes on.
+#[tokio::test]
+async fn a_form_that_is_none_ends_the_call() {
+    let stage = Stage::free(Upstream::start().await).await;
+    let schema = r#"{"type":"object","properties":{"a":{"type":"array","items":{"type":"object"}}}}"#;
+    stage.upstream.tool("ask", Script::new().ask(Question::form("q", "m", schema)).text("done"));
+    stage.upstream.tool("other", Script::new().text("done"));
+    let client = stage.modern();
+    let reply = client.tool("ask", "{}").await;
+    assert_eq!(reply.error_code(), -32603);
+    let text = reply.text();
+    assert!(text.contains("asked a question that cannot be shown") && text.contains("/properties/a/items"), "{text}");
+    assert_eq!(client.tool("other", "{}").await.content_text(), "done");
+}
+
 /// R-REQ-02, R-MRTR-08: what the protocol does not have is never passed on as if it were a form.
 #[tokio::test]
 async fn a_question_that_the_protocol_does_not_have_is_stopped() {

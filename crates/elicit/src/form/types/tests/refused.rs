@@ -152,7 +152,7 @@ fn faults_of_values_are_found_beside_those_of_types() {
     insta::assert_snapshot!(faults::<Refused>(), @r"
     /properties/bound/minimum is above `maximum`, so that no answer fits
     /properties/list is a list of free values; a form has lists of choices alone: use a `Vec` or a set of an enum of unit variants
-    /properties/text/default is no answer to its own field: has to be at least 1 characters long
+    /properties/text/default is no answer to its own field: has to be at least 1 character long
     /properties/several/minItems is above the number of choices, which is 1
     /properties/map is a map; a form asks for named fields: use a field for each key
     /properties/pattern/pattern is no regular expression: a group that is not closed at character 1

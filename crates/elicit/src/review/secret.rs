@@ -1,0 +1,99 @@
+//! Values that look like a credential, whatever the parameter is called.
+
+/// How well-known secrets begin, and how long they are at least.
+const PREFIXES: &[(&str, usize)] = &[
+    ("AIza", 35),
+    ("AKIA", 20),
+    ("gho_", 20),
+    ("ghp_", 20),
+    ("ghs_", 20),
+    ("ghu_", 20),
+    ("github_pat_", 30),
+    ("glpat-", 20),
+    ("sk-", 24),
+    ("sk_live_", 20),
+    ("xoxa-", 20),
+    ("xoxb-", 20),
+    ("xoxp-", 20),
+];
+
+/// Shorter ones name a payment, an order or a page; in characters.
+const SHORTEST_RANDOM: usize = 24;
+
+/// Whether the value begins as secrets of well-known services do.
+pub(super) fn is_well_known(value: &str) -> bool {
+    value.len() >= 20 && PREFIXES.iter().any(|(prefix, length)| value.len() >= *length && value.starts_with(prefix))
+}
+
+/// Whether the value has the form of a JSON Web Token: signed (RFC 7519, section 3) or encrypted
+/// (RFC 7516, section 3.1). Its first part is an object, which begins with `{"`.
+pub(super) fn is_json_web_token(value: &str) -> bool {
+    let is_part = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    value.starts_with("eyJ")
+        && matches!(value.matches('.').count(), 2 | 4)
+        && value.split('.').all(is_part)
+        && value.split('.').take(2).all(|part| part.len() > 3)
+}
+
+/// Whether the value looks as if it was drawn at random: long, of the letters of an encoding, with
+/// digits, and going from capitals to small letters to digits far more often than words and numbers
+/// do.
+pub(super) fn is_random(value: &str) -> bool {
+    let in_encoding =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~' | b'+' | b'/' | b'=');
+    if value.len() < SHORTEST_RANDOM || !value.bytes().all(in_encoding) {
+        return false;
+    }
+    let kind = |byte: u8| (byte.is_ascii_digit(), byte.is_ascii_uppercase());
+    let mut kinds = value.bytes().filter(u8::is_ascii_alphanumeric).map(kind);
+    let (mut length, mut changes) = (1, 0);
+    let mut last = kinds.next();
+    for next in kinds {
+        length += 1;
+        changes += usize::from(last != Some(next));
+        last = Some(next);
+    }
+    length >= SHORTEST_RANDOM && changes * 6 >= length && value.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-URL-03
+    #[test]
+    fn random_values_are_told_from_words_and_numbers() {
+        for random in [
+            "0f8fad5b-d9cd-469f-a165-70867728950e",
+            "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+            "dGhpcyBpcyBhIHRlc3Qgb2YgYmFzZTY0IQ==",
+            "K7GNU3SDO2OL0WHWHKYQ4ZXC",
+        ] {
+            assert!(is_random(random), "{random}");
+        }
+        for word in [
+            "",
+            "EC-8XX12345AB678901C",
+            "my-favourite-page-number-2025",
+            "1234567890123456789012345678",
+            "application-form-for-residents",
+            "ThisIsTheNameOfSomeOrdinaryPageInTheManual",
+            "https://example.com/a1b2c3d4e5f6a7b8",
+        ] {
+            assert!(!is_random(word), "{word}");
+        }
+    }
+
+    /// R-URL-03
+    #[test]
+    fn json_web_tokens_are_known_by_their_form() {
+        for token in
+            ["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln", "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.", "eyJhbGci.abcd.c.d.e"]
+        {
+            assert!(is_json_web_token(token), "{token}");
+        }
+        for other in ["eyJhbGciOiJIUzI1NiJ9", "a.b.c", "eyJ.a.b", "eyJhbGci.abcd.c.d", "eyJhbGci.a b.c"] {
+            assert!(!is_json_web_token(other), "{other}");
+        }
+    }
+}
