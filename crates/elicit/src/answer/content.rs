@@ -39,12 +39,11 @@ impl Content {
     /// Gives `name` this value: at its place, or at the end where it is new.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) {
         let (name, value) = (name.into(), value.into());
-        match self.place(&name).and_then(|place| self.members.get_mut(place)) {
-            Some((_, old)) => *old = value,
-            None => {
-                self.members.push((name, value));
-                self.note_places();
-            }
+        if let Some((_, old)) = self.place(&name).and_then(|place| self.members.get_mut(place)) {
+            *old = value;
+        } else {
+            self.members.push((name, value));
+            self.note_places();
         }
     }
 

@@ -100,8 +100,9 @@ impl<'a> Writer<'a> {
     /// Its first eight bytes.
     fn text(&mut self) -> Option<u64> {
         let text = self.cursor.text().ok()?;
-        let [a, b, c, d, e, f, g, h] = (text.len() as u64).to_be_bytes();
-        self.bytes.extend_from_slice(&[b'"', a, b, c, d, e, f, g, h]);
+        let mut mark = [b'"'; 1 + size_of::<u64>()];
+        mark[1..].copy_from_slice(&(text.len() as u64).to_be_bytes());
+        self.bytes.extend_from_slice(&mark);
         self.bytes.extend_from_slice(&text);
         Some(head(&text))
     }
@@ -147,7 +148,9 @@ impl<'a> Writer<'a> {
                 return None;
             }
             moved.clear();
-            those.iter().for_each(|member| moved.extend_from_slice(member.bytes(bytes)));
+            for member in those {
+                moved.extend_from_slice(member.bytes(bytes));
+            }
             bytes.truncate(first);
             bytes.extend_from_slice(moved);
         }

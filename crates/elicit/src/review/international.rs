@@ -59,9 +59,9 @@ pub(super) fn review_scripts(unicode: &str, suffix_labels: usize, findings: &mut
         let scripts = Scripts::of(label);
         if scripts.are_mixed() {
             findings.add(Reason::MixedScript);
-        } else if index < owned && scripts.are_foreign() {
+        } else if index < owned && scripts.are_foreign() && is_confusable(label) {
             let end = Scripts::of(unicode.rsplit('.').next().unwrap_or_default());
-            findings.add_if(!scripts.are_at_home(&end) && is_confusable(label), Reason::WholeScriptConfusable);
+            findings.add_if(!scripts.are_at_home(&end), Reason::WholeScriptConfusable);
         }
     }
 }
@@ -139,7 +139,7 @@ fn overlap(mut scripts: AugmentedScriptSet, other: AugmentedScriptSet) -> bool {
 
 /// UTS #39, section 4.2: whether the label looks like an ASCII one.
 fn is_confusable(label: &str) -> bool {
-    !is_digits(label) && skeleton::of(label).is_ascii()
+    skeleton::is_ascii(label) && !is_digits(label)
 }
 
 /// Characters that look like what ends a host or stands within it: `/ \\ ? # : @`, a stroke through the
@@ -150,14 +150,14 @@ fn review_separators(label: &str, findings: &mut Findings<'_>) {
     let mut characters = label.chars().peekable();
     while let Some(character) = characters.next() {
         let after = characters.peek().copied();
-        if !character.is_ascii() && !is_at_home(character, before, after) {
-            match separator(character).or_else(|| prototype(character)) {
-                Some('/' | '\\' | '?' | '#' | ':' | '@' | '\u{337}' | '\u{338}') => {
-                    findings.add(Reason::SlashLookalike);
-                }
-                Some('.' | '·') => findings.add(Reason::DotLookalike),
-                _ => (),
-            }
+        let seems = if character.is_ascii() { None } else { separator(character).or_else(|| prototype(character)) };
+        let reason = match seems {
+            Some('/' | '\\' | '?' | '#' | ':' | '@' | '\u{337}' | '\u{338}') => Some(Reason::SlashLookalike),
+            Some('.' | '·') => Some(Reason::DotLookalike),
+            _ => None,
+        };
+        if let Some(reason) = reason.filter(|_| !is_at_home(character, before, after)) {
+            findings.add(reason);
         }
         before = Some(character);
     }

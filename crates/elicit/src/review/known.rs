@@ -23,7 +23,7 @@ pub(super) struct KnownDomains {
 }
 
 /// Shorter labels are words too often: `go-live` is no lookalike of `go`.
-const SHORTEST_EMBEDDED: usize = 4;
+pub(super) const SHORTEST_EMBEDDED: usize = 4;
 
 impl KnownDomains {
     /// `domain` is a registrable domain in ASCII, `suffix` its public suffix.

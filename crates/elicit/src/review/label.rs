@@ -1,6 +1,6 @@
 //! Labels of known domains within other hosts. All texts are skeletons.
 
-use super::known::{KnownDomain, KnownDomains};
+use super::known::{KnownDomain, KnownDomains, SHORTEST_EMBEDDED};
 
 /// Words that promise what a person is looking for, sorted. None holds a letter or digit that its
 /// skeleton changes.
@@ -23,6 +23,9 @@ const PROMISES: &[&str] = &[
 
 /// As many promises are taken off a word, and as many digits.
 const MOST_TAKEN_OFF: usize = 3;
+
+/// The shortest promise and the shortest label that counts.
+const SHORTEST_GLUED: usize = 3 + SHORTEST_EMBEDDED;
 
 /// A known label that is a part of one of the labels of `owned`: between hyphens, or glued to a
 /// promise (`paypalsecure`). The whole of a label does not count: `github.example.com` may be the
@@ -54,10 +57,9 @@ pub(super) fn beside<'k>(
             Some(next) => promises(next),
             None => promises(suffix),
         };
-        if (before || after) && !(registrable && national) {
-            if let Some(known) = known.with_label(label) {
-                return Some(known);
-            }
+        let promised = (before || after) && !(registrable && national);
+        if let Some(known) = known.with_label(label).filter(|_| promised) {
+            return Some(known);
         }
         before = promises(label);
     }
@@ -70,7 +72,7 @@ fn promises(label: &str) -> bool {
 
 /// The known label that the word is without promises at either end; at least one is there.
 fn glued<'k>(word: &str, known: &'k KnownDomains, most: usize) -> Option<&'k KnownDomain> {
-    let most = most.checked_sub(1)?;
+    let most = most.checked_sub(1).filter(|_| word.len() >= SHORTEST_GLUED)?;
     let ends = PROMISES.iter().flat_map(|promise| [word.strip_prefix(promise), word.strip_suffix(promise)]);
     ends.flatten().find_map(|rest| numbered(rest, known).or_else(|| glued(rest, known, most)))
 }
@@ -95,6 +97,7 @@ mod tests {
         assert!(PROMISES.is_sorted_by(|a, b| a < b));
         for promise in PROMISES {
             assert_eq!(crate::review::skeleton::of(promise), *promise);
+            assert!(promise.len() + SHORTEST_EMBEDDED >= SHORTEST_GLUED);
         }
     }
 }

@@ -37,7 +37,7 @@
 //! | `whole_script_confusable` | per label below the public suffix; not where the top-level domain is of the same script |
 //! | `skeleton_match:D` | blocks where the host is not ASCII, else warns; marks do not count; Chinese and Japanese strokes between Latin letters are the letters that they pass for |
 //! | `slash_lookalike` | what looks like `/`, `\`, `?`, `#`, `:` or `@`, and is not between letters of its own script |
-//! | `slash_lookalike`, and the three above it | hide `not_identifier_allowed`, `restricted_script`, `uncommon_letter` and `digit_lookalike` |
+//! | from `mixed_script` to `slash_lookalike` | each hides `not_identifier_allowed`, `restricted_script`, `uncommon_letter` and `digit_lookalike` |
 //! | `restricted_script` | Unicode's identifier types Exclusion and Limited_Use |
 //! | `uncommon_letter` | the types Uncommon_Use, Technical and Obsolete |
 //! | `not_identifier_allowed` | what else Unicode does not allow in identifiers |

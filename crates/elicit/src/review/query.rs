@@ -74,10 +74,10 @@ impl<'a> Request<'a> {
         match role {
             Role::RedirectUri if is_loopback(&decoded(value)) => self.loopback = true,
             Role::RedirectUri if self.is_authorization() => (),
-            Role::Redirect | Role::RedirectUri | Role::Return | Role::Service | Role::RelayState => {
-                if !self.leaving.have(role) && self.leaves(value) {
-                    self.leaving.add(role);
-                }
+            Role::Redirect | Role::RedirectUri | Role::Return | Role::Service | Role::RelayState
+                if !self.leaving.have(role) && self.leaves(value) =>
+            {
+                self.leaving.add(role);
             }
             Role::Signature => self.random_signature = self.random_signature || secret::is_random(&decoded(value)),
             _ => (),

@@ -22,7 +22,10 @@ const SHORTEST_RANDOM: usize = 24;
 
 /// Whether the value begins as secrets of well-known services do.
 pub(super) fn is_well_known(value: &str) -> bool {
-    value.len() >= 20 && PREFIXES.iter().any(|(prefix, length)| value.len() >= *length && value.starts_with(prefix))
+    // Most values end here.
+    value.len() >= 20
+        && value.starts_with(['A', 'g', 's', 'x'])
+        && PREFIXES.iter().any(|(prefix, length)| value.len() >= *length && value.starts_with(prefix))
 }
 
 /// Whether the value has the form of a JSON Web Token: signed (RFC 7519, section 3) or encrypted
@@ -59,6 +62,13 @@ pub(super) fn is_random(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_prefix_is_looked_for() {
+        for (prefix, length) in PREFIXES {
+            assert!(is_well_known(&format!("{prefix}{}", "a".repeat(length - prefix.len()))), "{prefix}");
+        }
+    }
 
     /// R-URL-03
     #[test]

@@ -81,6 +81,16 @@ pub(super) fn of(text: &str) -> String {
     skeleton
 }
 
+/// Whether the skeleton of `text`, which has no Latin letters, is ASCII.
+pub(super) fn is_ascii(text: &str) -> bool {
+    text.chars().all(|character| {
+        let mut buffer = [0; 4];
+        character.is_ascii()
+            || unicode_security::skeleton(character.encode_utf8(&mut buffer))
+                .all(|letter| letter.is_ascii() || is_combining_mark(letter))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -19,8 +19,14 @@
 //! more that are unmistakable. A server that wants to deceive can ask for a password by any other
 //! name; [`in_value`] catches some of those on the way out.
 
+mod card;
+mod dictionary;
+mod letters;
+mod lists;
 mod phrases;
-mod tokens;
+mod pieces;
+mod pin;
+mod runs;
 mod value;
 mod words;
 
@@ -78,12 +84,14 @@ pub fn scan(form: &Form) -> Vec<Finding> {
 }
 
 /// [`scan`], with the message of the request: where it speaks of a secret, each field that could take
-/// one is [`Weak`](Strength::Weak) at least.
+/// it is [`Weak`](Strength::Weak) at least.
 pub fn scan_with_message(form: &Form, message: &str) -> Vec<Finding> {
-    let spoken = best(message).filter(|phrase| phrase.strength == Strength::Strong);
+    let spoken = |wanted: fn(Sort) -> bool| best(message, wanted).filter(|phrase| phrase.strength == Strength::Strong);
+    // Once for all fields.
+    let (any, digits) = (spoken(|_| true), spoken(|sort| sort == Sort::Digits));
     let finding = |field: &Field| {
         scan_field(field).or_else(|| {
-            let phrase = spoken.filter(|phrase| takes(field, phrase.sort))?;
+            let phrase = [any, digits].into_iter().flatten().find(|phrase| takes(field, phrase.sort))?;
             Some(field_finding(field, Strength::Weak, Place::Message, phrase.what))
         })
     };
@@ -98,7 +106,7 @@ pub fn scan_field(field: &Field) -> Option<Finding> {
         return Some(field_finding(field, Strength::Strong, Place::Schema, "password"));
     }
     let said = |text: &str, place| {
-        let phrase = best(text).filter(|phrase| takes(field, phrase.sort))?;
+        let phrase = best(text, |sort| takes(field, sort))?;
         Some(field_finding(field, phrase.strength, place, phrase.what))
     };
     let mut findings: Vec<Finding> = Vec::with_capacity(3);
@@ -130,22 +138,10 @@ fn takes(field: &Field, sort: Sort) -> bool {
 /// "PIN code" is a secret in some countries and a postal code in others; with four to eight digits it
 /// is taken for the secret.
 fn pin_code(field: &Field) -> Option<Finding> {
-    let place = [(Some(&field.name), Place::Name), (field.title.as_ref(), Place::Title)]
+    let place = [(Some(field.name.as_str()), Place::Name), (field.title.as_deref(), Place::Title)]
         .into_iter()
-        .find_map(|(text, place)| text.filter(|text| phrases::is_pin_code(text)).map(|_| place))?;
-    let digits = |range: (Option<u64>, Option<u64>)| matches!(range, (least, Some(most @ 4..=8)) if least.unwrap_or(4) >= 4 && least <= Some(most));
-    let fits = match &field.kind {
-        Kind::Text(text) => {
-            digits((text.min_length, text.max_length))
-                || text.pattern.as_ref().is_some_and(|pattern| phrases::is_pin_pattern(pattern.as_str()))
-        }
-        Kind::Number(numeric) | Kind::Integer(numeric) => {
-            let most = numeric.maximum.as_ref().and_then(crate::Number::to_u64);
-            most.is_some_and(|most| (1_000..=99_999_999).contains(&most))
-        }
-        _ => false,
-    };
-    fits.then(|| field_finding(field, Strength::Strong, place, "pin code"))
+        .find_map(|(text, place)| pin::is_called_pin_code(text).then_some(place))?;
+    pin::has_its_length(field).then(|| field_finding(field, Strength::Strong, place, "pin code"))
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! Looks for the words of a secret in a text.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
 use super::Strength;
-use super::tokens::{Run, Word, compared, runs};
-use super::words::{CANCELS_AFTER, CANCELS_BEFORE, ENDINGS, HEADS, PHRASES, UNSPACED, UNSPACED_CANCELS, WHOLE};
+use super::dictionary::{Role, Token};
+use super::letters::plain;
+use super::lists::{LISTS, Lists, Unspaced};
+use super::runs::{Reading, Run, runs};
 
 /// What a secret is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,157 +23,115 @@ pub(super) struct Phrase {
     pub(super) sort: Sort,
 }
 
-/// The word lists in the form in which words are compared.
-struct Lists {
-    /// By first word; the longer phrases first.
-    phrases: HashMap<Word, Vec<(Vec<Word>, Phrase)>>,
-    unspaced: Vec<(Word, Phrase)>,
-    unspaced_cancels: Vec<Word>,
-    whole: HashMap<Word, Phrase>,
-    heads: HashMap<Word, Phrase>,
-    endings: Vec<(Word, Phrase)>,
-    after: Vec<Word>,
-    before: Vec<Word>,
+/// The strongest phrase in a name, a title or a sentence whose sort is `wanted`; the first of these.
+pub(super) fn best(text: &str, wanted: impl Fn(Sort) -> bool) -> Option<Phrase> {
+    let text = plain(text);
+    let mut best = Best { wanted, found: None };
+    for reading in readings(&text) {
+        let runs = runs(&text, reading);
+        if let [only] = runs.as_slice()
+            && let Some(phrase) = LISTS.whole(&only.words).filter(|_| only.names)
+        {
+            best.keep(phrase);
+        }
+        for run in runs.iter().filter(|run| !run.owns) {
+            best.read(&LISTS, run, reading);
+            if best.is_final() {
+                return best.found;
+            }
+        }
+    }
+    best.found
 }
 
-static LISTS: LazyLock<Lists> = LazyLock::new(Lists::new);
+/// The ways to read a text that differ: of words in small letters, there is one.
+fn readings(text: &str) -> impl Iterator<Item = Reading> {
+    let differ = !text.bytes().all(|byte| {
+        byte.is_ascii() && !byte.is_ascii_uppercase() && !byte.is_ascii_digit() && !matches!(byte, b'@' | b'$' | b'!')
+    });
+    std::iter::once(Reading::Split).chain(differ.then_some(Reading::Whole))
+}
 
-impl Lists {
-    fn new() -> Self {
-        let mut phrases: HashMap<Word, Vec<(Vec<Word>, Phrase)>> = HashMap::new();
-        for (what, strength, sort) in PHRASES {
-            let phrase = Phrase { what, strength: *strength, sort: *sort };
-            let words: Vec<Word> = what.split(' ').map(compared).collect();
-            // Written as one word it is the same: `apikey`, `accessToken` without its capital.
-            let joined = vec![compared(&what.replace(' ', ""))];
-            for words in [words, joined] {
-                if let Some((first, rest)) = words.split_first() {
-                    phrases.entry(first.clone()).or_default().push((rest.to_vec(), phrase));
+/// The best so far.
+struct Best<F> {
+    wanted: F,
+    found: Option<Phrase>,
+}
+
+impl<F: Fn(Sort) -> bool> Best<F> {
+    fn keep(&mut self, phrase: Phrase) {
+        if (self.wanted)(phrase.sort) && self.found.is_none_or(|found| found.strength < phrase.strength) {
+            self.found = Some(phrase);
+        }
+    }
+
+    /// Nothing is stronger.
+    fn is_final(&self) -> bool {
+        self.found.is_some_and(|found| found.strength == Strength::Strong)
+    }
+
+    fn read(&mut self, lists: &Lists, run: &Run, reading: Reading) {
+        self.in_words(lists, run, reading);
+        if reading == Reading::Whole {
+            let mut words = run.words.iter().peekable();
+            while let Some(token) = words.next().filter(|_| !self.is_final()) {
+                if !token.word.is_ascii() {
+                    self.in_unspaced(&lists.unspaced, &token.word, words.peek().copied());
                 }
             }
         }
-        for list in phrases.values_mut() {
-            list.sort_by_key(|(rest, _)| std::cmp::Reverse(rest.len()));
-        }
-        let word = |(what, strength, sort): &(&'static str, Strength, Sort)| {
-            (compared(what), Phrase { what, strength: *strength, sort: *sort })
-        };
-        let weak = |(what, sort): &(&'static str, Sort)| {
-            (compared(what), Phrase { what, strength: Strength::Weak, sort: *sort })
-        };
-        let strong =
-            |what: &&'static str| (compared(what), Phrase { what, strength: Strength::Strong, sort: Sort::Text });
-        let plain = |list: &[&str]| list.iter().map(|word| compared(word)).collect();
-        Self {
-            phrases,
-            unspaced: UNSPACED.iter().map(word).collect(),
-            unspaced_cancels: plain(UNSPACED_CANCELS),
-            whole: WHOLE.iter().map(word).collect(),
-            heads: HEADS.iter().map(weak).collect(),
-            endings: ENDINGS.iter().map(strong).collect(),
-            after: plain(CANCELS_AFTER),
-            before: plain(CANCELS_BEFORE),
-        }
     }
 
-    /// The longest phrase that begins at `start`, and where it ends.
-    fn at(&self, words: &[Word], start: usize) -> Option<(usize, Phrase)> {
-        let first = words.get(start)?;
-        let listed = self.phrases.get(first).and_then(|list| {
-            list.iter().find_map(|(rest, phrase)| {
-                let end = start + 1 + rest.len();
-                (words.get(start + 1..end) == Some(rest)).then_some((end, *phrase))
-            })
-        });
-        listed.or_else(|| {
-            let (_, phrase) = self.endings.iter().find(|(ending, _)| first.ends_with(ending.as_str()))?;
-            Some((start + 1, *phrase))
-        })
-    }
-
-    fn cancelled(&self, words: &[Word], start: usize, end: usize) -> bool {
-        let before = start.checked_sub(1).and_then(|place| words.get(place));
-        before.is_some_and(|word| self.before.contains(word))
-            || words.iter().skip(end).any(|word| self.after.contains(word))
-    }
-
-    fn in_words(&self, words: &[Word], names: bool, found: &mut Option<Phrase>) {
+    fn in_words(&mut self, lists: &Lists, run: &Run, reading: Reading) {
+        // Whatever stands before it is about something else.
+        let last_cancel = run.words.iter().rposition(|word| word.is(Role::CANCELS));
+        let mut before: Option<&Token> = None;
         let mut start = 0;
-        while start < words.len() {
-            let (end, phrase) = match self.at(words, start) {
-                Some((end, phrase)) => (end, Some(phrase)),
-                // What ends a compound is what the compound is.
-                None if names && start + 1 == words.len() => (start + 1, self.heads.get(&words[start]).copied()),
-                None => (start + 1, None),
+        while let Some((first, rest)) = run.words.get(start..).and_then(<[Token]>::split_first) {
+            if self.is_final() {
+                return;
+            }
+            let compound = || lists.in_compound(&first.word).filter(|_| reading == Reading::Split);
+            let found = first.begins(rest).or_else(|| compound().map(|phrase| (1, phrase)));
+            let (length, phrase) = match found {
+                Some((length, phrase)) => (length, Some(phrase)),
+                None if run.names && rest.is_empty() && !before.is_some_and(|word| word.is(Role::BEFORE_KEY)) => {
+                    (1, first.entry.and_then(|entry| entry.head))
+                }
+                None => (1, None),
             };
-            if let Some(phrase) = phrase.filter(|_| !self.cancelled(words, start, end)) {
-                keep(found, phrase);
+            let counted = before.is_some_and(|word| word.is(Role::QUANTITY));
+            start += length;
+            if let Some(phrase) = phrase.filter(|_| !counted && last_cancel.is_none_or(|place| place < start)) {
+                self.keep(phrase);
             }
-            start = end;
+            before = start.checked_sub(1).and_then(|last| run.words.get(last));
         }
     }
 
-    fn in_unspaced(&self, chunk: &str, rest: &[Word], found: &mut Option<Phrase>) {
-        for (word, phrase) in &self.unspaced {
-            let Some(start) = chunk.find(word.as_str()) else { continue };
-            let after = chunk.get(start + word.len()..).unwrap_or_default();
-            let about = |text: &str| self.unspaced_cancels.iter().any(|cancel| text.starts_with(cancel.as_str()));
-            let next = rest.first().is_some_and(|next| after.is_empty() && about(next));
-            if !about(after) && !next {
-                keep(found, *phrase);
+    /// Looks for all words of scripts without spaces in a chunk, which the chunk `next` follows.
+    fn in_unspaced(&mut self, lists: &Unspaced, chunk: &str, next: Option<&Token>) {
+        let chunk = lists.others.iter().fold(chunk.to_owned(), |chunk, other| {
+            // A space is in no chunk, and so in no word.
+            if chunk.contains(other.as_str()) { chunk.replace(other.as_str(), " ") } else { chunk }
+        });
+        for (word, phrase) in &lists.words {
+            let cancelled = |(place, _): (usize, &str)| {
+                let after = chunk.get(place + word.len()..).unwrap_or_default();
+                // "of", as in "the length of the password".
+                let after = after.strip_prefix(['的', 'の']).unwrap_or(after);
+                let begins = || lists.cancels.iter().any(|cancel| after.starts_with(cancel.as_str()));
+                match next {
+                    Some(next) if after.is_empty() => {
+                        next.is(Role::CANCELS)
+                            || [&lists.cancels, &lists.ends].into_iter().any(|list| list.contains(&next.word))
+                    }
+                    _ => begins() || lists.ends.iter().any(|end| after == end),
+                }
+            };
+            if !chunk.match_indices(word.as_str()).all(cancelled) {
+                self.keep(*phrase);
             }
         }
     }
-
-    fn in_run(&self, run: &Run, found: &mut Option<Phrase>) {
-        self.in_words(&run.words, run.names, found);
-        self.in_words(&run.chunks, run.names, found);
-        for (index, chunk) in run.chunks.iter().enumerate() {
-            if !chunk.is_ascii() {
-                self.in_unspaced(chunk, run.chunks.get(index + 1..).unwrap_or_default(), found);
-            }
-        }
-    }
-}
-
-/// The first of the strongest.
-fn keep(found: &mut Option<Phrase>, phrase: Phrase) {
-    if found.is_none_or(|found| found.strength < phrase.strength) {
-        *found = Some(phrase);
-    }
-}
-
-/// The strongest phrase in a name, a title or a sentence.
-pub(super) fn best(text: &str) -> Option<Phrase> {
-    let runs = runs(text);
-    let mut found = None;
-    if let [run] = runs.as_slice()
-        && let [only] = run.words.as_slice()
-        && run.names
-        && let Some(phrase) = LISTS.whole.get(only)
-    {
-        keep(&mut found, *phrase);
-    }
-    for run in &runs {
-        LISTS.in_run(run, &mut found);
-    }
-    found
-}
-
-/// Whether a text is "PIN code", however it is written.
-pub(super) fn is_pin_code(text: &str) -> bool {
-    let runs = runs(text);
-    let [run] = runs.as_slice() else { return false };
-    let pin_code = ["pin", "code"].map(compared);
-    run.words == pin_code || run.chunks == [compared("pincode")]
-}
-
-/// Whether a pattern asks for four to eight digits and nothing else.
-pub(super) fn is_pin_pattern(pattern: &str) -> bool {
-    let digits = pattern.trim_start_matches('^').trim_end_matches('$');
-    let Some(count) = digits.strip_prefix("\\d").or_else(|| digits.strip_prefix("[0-9]")) else { return false };
-    let Some(count) = count.strip_prefix('{').and_then(|count| count.strip_suffix('}')) else { return false };
-    let (least, most) = count.split_once(',').unwrap_or((count, count));
-    let in_range = |text: &str| text.trim().parse::<u32>().is_ok_and(|count| (4..=8).contains(&count));
-    in_range(least) && in_range(most)
 }

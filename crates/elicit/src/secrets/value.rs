@@ -1,5 +1,7 @@
 //! Answers that look like a secret.
 
+use super::card::holds_card_number;
+
 /// A kind of secret that is known by its shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -44,23 +46,31 @@ pub fn in_value(text: &str) -> Option<KnownSecret> {
     if text.contains("-----BEGIN ") {
         return Some(KnownSecret::Pem);
     }
-    let is_between = |character: char| {
-        character.is_whitespace()
-            || matches!(character, '"' | '\'' | '`' | '=' | ':' | ',' | ';' | '<' | '>' | '(' | ')' | '&' | '?' | '/')
-    };
-    text.split(is_between).find_map(in_word).or_else(|| is_card_number(text).then_some(KnownSecret::CardNumber))
+    text.split(|character| !(in_token(character) || character == '.'))
+        .find_map(in_word)
+        .or_else(|| holds_card_number(text).then_some(KnownSecret::CardNumber))
 }
 
+/// Whether a token can hold it: letters and digits, and the signs of base64url.
+fn in_token(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '_' | '-')
+}
+
+/// Looks at a token with the dots inside and around it.
 fn in_word(word: &str) -> Option<KnownSecret> {
+    let word = word.trim_matches('.');
+    word.split('.').find_map(in_part).or_else(|| is_jwt(word).then_some(KnownSecret::JsonWebToken))
+}
+
+fn in_part(part: &str) -> Option<KnownSecret> {
     /// Prefix, the least length of what follows, and what it is.
-    const PREFIXES: [(&str, usize, KnownSecret); 14] = [
+    const PREFIXES: [(&str, usize, KnownSecret); 13] = [
         ("ghp_", 20, KnownSecret::GitHubToken),
         ("gho_", 20, KnownSecret::GitHubToken),
         ("ghu_", 20, KnownSecret::GitHubToken),
         ("ghs_", 20, KnownSecret::GitHubToken),
         ("ghr_", 20, KnownSecret::GitHubToken),
         ("github_pat_", 20, KnownSecret::GitHubToken),
-        ("sk-", 16, KnownSecret::SecretKey),
         ("xoxa-", 8, KnownSecret::SlackToken),
         ("xoxb-", 8, KnownSecret::SlackToken),
         ("xoxp-", 8, KnownSecret::SlackToken),
@@ -69,59 +79,36 @@ fn in_word(word: &str) -> Option<KnownSecret> {
         ("AIza", 30, KnownSecret::GoogleApiKey),
         ("sk_live_", 12, KnownSecret::SecretKey),
     ];
-    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    // All are longer.
+    if part.len() < 13 {
+        return None;
+    }
     for (prefix, least, secret) in PREFIXES {
-        if let Some(rest) = word.strip_prefix(prefix)
-            && rest.bytes().take_while(|byte| is_token(*byte)).count() >= least
-        {
+        if part.strip_prefix(prefix).is_some_and(|rest| rest.len() >= least) {
             return Some(secret);
         }
     }
-    let aws = word.strip_prefix("AKIA").or_else(|| word.strip_prefix("ASIA"));
-    if aws.is_some_and(|rest| {
-        rest.len() == 16 && rest.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
-    }) {
-        return Some(KnownSecret::AwsAccessKey);
+    if part.strip_prefix("sk-").is_some_and(is_random) {
+        return Some(KnownSecret::SecretKey);
     }
-    is_jwt(word).then_some(KnownSecret::JsonWebToken)
+    let aws = part.strip_prefix("AKIA").or_else(|| part.strip_prefix("ASIA"));
+    let is_aws =
+        |rest: &str| rest.len() == 16 && rest.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+    aws.is_some_and(is_aws).then_some(KnownSecret::AwsAccessKey)
+}
+
+/// Whether it has sixteen letters and digits in a row, digits among them: a key has, and
+/// `sk-learn-installation-guide` has not.
+fn is_random(key: &str) -> bool {
+    key.split(['-', '_']).any(|part| part.len() >= 16 && part.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
 /// Header and claims begin with `{"` in base64url; encrypted tokens have five parts, and no claims to see.
 fn is_jwt(word: &str) -> bool {
     let parts: Vec<&str> = word.splitn(6, '.').collect();
-    let is_base64url =
-        |part: &&str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
     match parts.as_slice() {
-        [header, claims, _] => {
-            header.starts_with("eyJ") && claims.starts_with("eyJ") && parts.iter().all(|part| is_base64url(&part))
-        }
-        [header, ..] if parts.len() == 5 => {
-            header.starts_with("eyJ") && header.len() > 16 && parts.iter().all(|part| is_base64url(&part))
-        }
+        [header, claims, _] => header.starts_with("eyJ") && claims.starts_with("eyJ"),
+        [header, _, _, _, _] => header.starts_with("eyJ") && header.len() > 16,
         _ => false,
     }
-}
-
-/// 13 to 19 digits, alone or in groups, whose last one is right (Luhn).
-fn is_card_number(text: &str) -> bool {
-    let text = text.trim();
-    // Longer than the longest number with a space after each digit: not looked at.
-    if text.len() > 40 || !text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b' ' | b'-')) {
-        return false;
-    }
-    let digits: Vec<u32> = text.chars().filter_map(|character| character.to_digit(10)).collect();
-    if !(13..=19).contains(&digits.len()) || digits.iter().all(|digit| *digit == 0) {
-        return false;
-    }
-    let sum: u32 = digits
-        .iter()
-        .rev()
-        .enumerate()
-        .map(|(place, digit)| match (place % 2, digit * 2) {
-            (0, _) => *digit,
-            (_, double @ 10..) => double - 9,
-            (_, double) => double,
-        })
-        .sum();
-    sum.is_multiple_of(10)
 }

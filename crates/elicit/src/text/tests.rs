@@ -98,9 +98,9 @@ fn huge_texts_end_soon() {
 /// Whether a code point may differ from its neighbours: of planes with nothing in them, and of those for private use,
 /// only the ends do.
 fn is_telling(code: u32) -> bool {
-    let (plane, place) = (code >> 16, code & 0xFFFF);
-    let blank = matches!(plane, 4..=13 | 15..) || (plane == 14 && place >= 0x2000);
-    !(blank || (0xE100..0xF800).contains(&code)) || !(0x80..0xFF80).contains(&place)
+    let (plane, within) = (code >> 16, code & 0xFFFF);
+    let blank = matches!(plane, 4..=13 | 15..) || (plane == 14 && within >= 0x2000);
+    !(blank || (0xE100..0xF800).contains(&code)) || !(0x80..0xFF80).contains(&within)
 }
 
 /// The tables against the data of the regex crate (Unicode 16).

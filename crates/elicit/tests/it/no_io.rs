@@ -22,7 +22,9 @@ fn no_source_uses_network_files_or_processes() {
     assert!(files.len() > 80, "the sources were not found");
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
-        for word in ["TcpStream", "TcpListener", "UdpSocket", "ToSocketAddrs", "std::fs", "std::process", "std::env", "std::os"] {
+        for word in
+            ["TcpStream", "TcpListener", "UdpSocket", "ToSocketAddrs", "std::fs", "std::process", "std::env", "std::os"]
+        {
             assert!(!text.contains(word), "{} uses {word}", file.display());
         }
     }

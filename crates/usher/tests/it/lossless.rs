@@ -106,9 +106,11 @@ impl Both {
         }
     }
 
-    /// Asks a question with `schema` in a legacy session, and answers it with `content`.
-    async fn ask(&self, schema: &str, content: &str) {
-        let params = format!(r#"{{"message":"m","requestedSchema":{schema}}}"#);
+    /// Asks a question with `any` in its schema in a legacy session, and answers it with `content`.
+    async fn ask(&self, any: &str, content: &str) {
+        let schema =
+            format!(r#"{{"type":"object","x-any":{any},"properties":{{"a":{{"type":"string","examples":{any}}}}}}}"#);
+        let params = format!(r#"{{"message":"m","requestedSchema":{schema},"x":{any}}}"#);
         let question = Question::request("q", "elicitation/create", &params);
         let echo =
             Script::new().ask(question).result_with(|call| format!(r#"{{"said":{}}}"#, call.answer("q").unwrap()));

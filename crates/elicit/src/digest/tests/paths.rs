@@ -1,7 +1,7 @@
 //! Small texts are written at once, the others piece by piece, and nobody can tell which it was.
 
 use super::super::large::Large;
-use super::super::small::{MAX_BYTES, MAX_DEPTH, write};
+use super::super::small::{MAX_BYTES, MAX_DEPTH, cost, write};
 use super::super::stream::ROOM;
 use super::*;
 
@@ -96,7 +96,7 @@ fn a_small_text_costs_at_most_thirty_times_its_limit() {
     ];
     for text in texts {
         assert!(text.len() <= MAX_BYTES);
-        let bytes = super::super::small::cost(&text).unwrap();
+        let bytes = cost(&text).unwrap();
         assert!(bytes <= 30 * MAX_BYTES, "{bytes} for {}", &text[..40]);
     }
 }

@@ -1,7 +1,7 @@
 //! Nothing of a schema is lost, and the order stays.
 
 use crate::Form;
-use crate::form::Kind;
+use crate::form::{Choice, Field, Kind};
 
 /// R-FORM-10, R-FORM-11, R-REQ-03: text, order, unknown keywords and numbers stay as they came.
 #[test]
@@ -46,10 +46,10 @@ fn a_person_reads_titles() {
         "c":{"type":"string","enum":["x","y"],"enumNames":["Ex",""]}}}"#,
     )
     .unwrap();
-    let labels: Vec<_> = form.fields().iter().map(|field| field.label()).collect();
+    let labels: Vec<_> = form.fields().iter().map(Field::label).collect();
     assert_eq!(labels, ["Name", "b", "c"]);
     let Kind::Select(select) = &form.fields()[2].kind else { panic!("a choice") };
-    assert_eq!(select.choices.iter().map(|choice| choice.label()).collect::<Vec<_>>(), ["Ex", "y"]);
+    assert_eq!(select.choices.iter().map(Choice::label).collect::<Vec<_>>(), ["Ex", "y"]);
 }
 
 /// R-FORM-11: 5.0 reads as an integer of Rust, 9007199254740993 as itself; R-ACT-02: only what was accepted is read.

@@ -166,7 +166,7 @@ async fn older_revisions_pass_without_elicitation() {
         assert_eq!(client.tool("plain", "{}").await.content_text(), "fine");
         let reply = client.tool("ask", "{}").await;
         assert!(!reply.text().contains("elicitation/create"), "{}", reply.text());
-        assert_eq!(stage.upstream.requests_of("response")[0].raw(&["error", "code"]), Some("-32602"));
+        assert_eq!(stage.upstream.requests_of("response")[0].raw(&["error", "code"]), Some("-32601"));
         stage.upstream.assert_clean();
     }
 }
