@@ -9,7 +9,12 @@ use crate::json::cursor::Cursor;
 use crate::{JsonType, json};
 
 /// `enum`, with the `enumNames` of older revisions where it is there.
-pub(super) fn list(raw: &str, titles: Option<&str>, place: &Place<'_>, reader: &mut Reader) -> Option<Choices> {
+pub(super) fn list<'a>(
+    raw: &'a str,
+    titles: Option<&'a str>,
+    place: &Place<'_>,
+    reader: &mut Reader<'a>,
+) -> Option<Choices> {
     let mut choices = values(raw, &place.at("enum"), reader)?;
     if let Some(raw) = titles {
         let place = place.at("enumNames");
@@ -26,7 +31,7 @@ pub(super) fn list(raw: &str, titles: Option<&str>, place: &Place<'_>, reader: &
 }
 
 /// The `items` of a multi-select field: `enum`, or `anyOf`.
-pub(super) fn items(raw: &str, place: &Place<'_>, reader: &mut Reader) -> Option<Choices> {
+pub(super) fn items<'a>(raw: &'a str, place: &Place<'_>, reader: &mut Reader<'a>) -> Option<Choices> {
     let (mut type_name, mut plain, mut any_of, mut combined) = (None, None, None, false);
     let read = reader.object(&mut Cursor::new(raw), place, |reader, key, cursor| {
         let value = cursor.value()?;
@@ -75,7 +80,7 @@ pub(super) fn items(raw: &str, place: &Place<'_>, reader: &mut Reader) -> Option
 }
 
 /// `oneOf` or `anyOf`: a list of `const` and `title`.
-pub(super) fn titled(raw: &str, place: &Place<'_>, reader: &mut Reader) -> Option<Choices> {
+pub(super) fn titled<'a>(raw: &'a str, place: &Place<'_>, reader: &mut Reader<'a>) -> Option<Choices> {
     let entries = reader.array(place, raw, "an array of choices")?;
     let mut choices = Vec::new();
     let mut count = 0;
@@ -87,7 +92,7 @@ pub(super) fn titled(raw: &str, place: &Place<'_>, reader: &mut Reader) -> Optio
     (choices.len() == count).then(|| collect(choices, place, reader)).flatten()
 }
 
-fn entry_of(raw: &str, list: &Place<'_>, index: usize, reader: &mut Reader) -> Option<Choice> {
+fn entry_of<'a>(raw: &'a str, list: &Place<'_>, index: usize, reader: &mut Reader<'a>) -> Option<Choice> {
     let (mut value, mut title) = (None, None);
     let number = Index::new(index);
     let place = list.at(number.as_str());
@@ -120,7 +125,7 @@ fn entry_of(raw: &str, list: &Place<'_>, index: usize, reader: &mut Reader) -> O
     Some(Choice { value, title })
 }
 
-fn values(raw: &str, place: &Place<'_>, reader: &mut Reader) -> Option<Vec<Choice>> {
+fn values<'a>(raw: &'a str, place: &Place<'_>, reader: &mut Reader<'a>) -> Option<Vec<Choice>> {
     let mut choices = Vec::new();
     let mut count = 0;
     for item in reader.array(place, raw, "an array of strings")? {
@@ -131,7 +136,7 @@ fn values(raw: &str, place: &Place<'_>, reader: &mut Reader) -> Option<Vec<Choic
     (choices.len() == count).then_some(choices)
 }
 
-fn text_of(raw: &str, place: &Place<'_>, reader: &mut Reader) -> Option<String> {
+fn text_of<'a>(raw: &'a str, place: &Place<'_>, reader: &mut Reader<'a>) -> Option<String> {
     let text = json::text(raw);
     if text.is_none() {
         reader.fault(place, Problem::ChoiceNotText(JsonType::of(raw)));
@@ -139,7 +144,7 @@ fn text_of(raw: &str, place: &Place<'_>, reader: &mut Reader) -> Option<String> 
     text.map(std::borrow::Cow::into_owned)
 }
 
-fn collect(choices: Vec<Choice>, place: &Place<'_>, reader: &mut Reader) -> Option<Choices> {
+fn collect(choices: Vec<Choice>, place: &Place<'_>, reader: &mut Reader<'_>) -> Option<Choices> {
     if choices.is_empty() {
         reader.fault(place, Problem::NoChoices);
         return None;

@@ -63,7 +63,7 @@ pub(super) fn form(schema: &str) -> Result<Form, FormError> {
     }
 }
 
-fn root(cursor: &mut Cursor<'_>, reader: &mut Reader) -> Result<(Vec<Field>, bool), NotJson> {
+fn root<'a>(cursor: &mut Cursor<'a>, reader: &mut Reader<'a>) -> Result<(Vec<Field>, bool), NotJson> {
     let place = Place::ROOT;
     let (mut type_name, mut fields, mut required, mut closed) = (None, None, None, false);
     let is_object = reader.object(cursor, &place, |reader, key, cursor| {
@@ -105,18 +105,21 @@ fn root(cursor: &mut Cursor<'_>, reader: &mut Reader) -> Result<(Vec<Field>, boo
     Ok((fields, closed))
 }
 
-fn properties(cursor: &mut Cursor<'_>, place: &Place<'_>, reader: &mut Reader) -> Result<Vec<Field>, NotJson> {
-    let mut fields = Vec::new();
+fn properties<'a>(cursor: &mut Cursor<'a>, place: &Place<'_>, reader: &mut Reader<'a>) -> Result<Vec<Field>, NotJson> {
+    // As many as most forms have at most.
+    let mut fields = Vec::with_capacity(FEW);
     reader.object(cursor, place, |reader, name, cursor| {
         let field = property(cursor, &place.at(name), reader)?;
         // A property with a fault stays, so that `required` does not complain of it, too.
-        fields.push(field.unwrap_or_else(Field::unreadable).named(name));
+        let mut field = field.unwrap_or_else(Field::unreadable);
+        name.clone_into(&mut field.name);
+        fields.push(field);
         Ok(())
     })?;
     Ok(fields)
 }
 
-fn require(required: &str, fields: &mut [Field], place: &Place<'_>, reader: &mut Reader) {
+fn require(required: &str, fields: &mut [Field], place: &Place<'_>, reader: &mut Reader<'_>) {
     let Some(items) = reader.array(place, required, "an array of property names") else { return };
     let mut names: Vec<Cow<'_, str>> = Vec::new();
     for (index, item) in items.enumerate() {

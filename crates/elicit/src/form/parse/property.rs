@@ -34,10 +34,10 @@ pub(super) struct Keywords<'a> {
     combined: bool,
 }
 
-pub(super) fn property(
-    cursor: &mut Cursor<'_>,
+pub(super) fn property<'a>(
+    cursor: &mut Cursor<'a>,
     place: &Place<'_>,
-    reader: &mut Reader,
+    reader: &mut Reader<'a>,
 ) -> Result<Option<Field>, NotJson> {
     let mut words = Keywords::default();
     let is_object = reader.object(cursor, place, |reader, key, cursor| {
@@ -52,7 +52,7 @@ pub(super) fn property(
 }
 
 impl<'a> Keywords<'a> {
-    fn keep(&mut self, key: &str, value: &'a str, place: &Place<'_>, reader: &mut Reader) {
+    fn keep(&mut self, key: &str, value: &'a str, place: &Place<'_>, reader: &mut Reader<'_>) {
         let slot = match key {
             "type" => &mut self.type_name,
             "title" => &mut self.title,
@@ -87,8 +87,8 @@ impl<'a> Keywords<'a> {
     }
 }
 
-impl Keywords<'_> {
-    fn field(&self, place: &Place<'_>, reader: &mut Reader) -> Option<Field> {
+impl<'a> Keywords<'a> {
+    fn field(&self, place: &Place<'_>, reader: &mut Reader<'a>) -> Option<Field> {
         let mut words = |key: &str, raw: Option<&str>| {
             raw.and_then(|raw| reader.text(&place.at(key), raw)).map(std::borrow::Cow::into_owned)
         };
@@ -102,7 +102,7 @@ impl Keywords<'_> {
         Some(field)
     }
 
-    fn kind(&self, place: &Place<'_>, reader: &mut Reader) -> Option<Kind> {
+    fn kind(&self, place: &Place<'_>, reader: &mut Reader<'a>) -> Option<Kind> {
         let Some(raw) = self.type_name else {
             // A reference or a combinator stands in place of the type, and was named.
             if !self.combined {
@@ -140,7 +140,7 @@ impl Keywords<'_> {
         }
     }
 
-    fn text(&self, place: &Place<'_>, reader: &mut Reader) -> Text {
+    fn text(&self, place: &Place<'_>, reader: &mut Reader<'a>) -> Text {
         let mut text = Text {
             min_length: self.min_length.and_then(|raw| reader.count(&place.at("minLength"), raw)),
             max_length: self.max_length.and_then(|raw| reader.count(&place.at("maxLength"), raw)),
@@ -171,7 +171,7 @@ impl Keywords<'_> {
         text
     }
 
-    fn numeric(&self, place: &Place<'_>, reader: &mut Reader) -> Numeric {
+    fn numeric(&self, place: &Place<'_>, reader: &mut Reader<'a>) -> Numeric {
         let minimum = self.minimum.and_then(|raw| reader.number(&place.at("minimum"), raw));
         let maximum = self.maximum.and_then(|raw| reader.number(&place.at("maximum"), raw));
         if let (Some(least), Some(most)) = (&minimum, &maximum)
@@ -182,7 +182,7 @@ impl Keywords<'_> {
         Numeric { minimum, maximum, default: None }
     }
 
-    fn select(&self, place: &Place<'_>, reader: &mut Reader) -> Option<Kind> {
+    fn select(&self, place: &Place<'_>, reader: &mut Reader<'a>) -> Option<Kind> {
         for (key, raw) in [
             ("format", self.format),
             ("pattern", self.pattern),
@@ -206,7 +206,7 @@ impl Keywords<'_> {
         Some(Kind::Select(Select { choices, default: None }))
     }
 
-    fn multi_select(&self, place: &Place<'_>, reader: &mut Reader) -> Option<Kind> {
+    fn multi_select(&self, place: &Place<'_>, reader: &mut Reader<'a>) -> Option<Kind> {
         let min_items = self.min_items.and_then(|raw| reader.count(&place.at("minItems"), raw));
         let max_items = self.max_items.and_then(|raw| reader.count(&place.at("maxItems"), raw));
         let unique = self.unique_items.and_then(|raw| reader.flag(&place.at("uniqueItems"), raw)).unwrap_or(false);
@@ -225,7 +225,7 @@ impl Keywords<'_> {
     }
 }
 
-fn read_default(field: &mut Field, raw: &str, place: &Place<'_>, reader: &mut Reader) {
+fn read_default(field: &mut Field, raw: &str, place: &Place<'_>, reader: &mut Reader<'_>) {
     let value = Value::read(raw);
     for rule in field.check(&value) {
         match rule {
@@ -256,10 +256,5 @@ impl Field {
             required: false,
             kind: Kind::Boolean(Boolean::default()),
         }
-    }
-
-    pub(super) fn named(mut self, name: &str) -> Self {
-        name.clone_into(&mut self.name);
-        self
     }
 }

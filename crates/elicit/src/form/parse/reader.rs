@@ -35,17 +35,25 @@ const KEPT: usize = 100;
 /// So few keys are compared with each other faster than they are hashed.
 pub(super) const FEW: usize = 16;
 
-pub(super) struct Reader {
+pub(super) struct Reader<'a> {
     faults: Vec<SchemaFault>,
     more_faults: usize,
     findings: Vec<Finding>,
+    /// The keys of the objects that are being read, one after the other: one list for all, since most have a few.
+    keys: Vec<Key<'a>>,
     /// What all patterns of the form may cost together.
     pub(super) budget: Budget,
 }
 
-impl Reader {
+impl<'a> Reader<'a> {
     pub(super) fn new() -> Self {
-        Self { faults: Vec::new(), more_faults: 0, findings: Vec::new(), budget: Budget::for_one_form() }
+        Self {
+            faults: Vec::new(),
+            more_faults: 0,
+            findings: Vec::new(),
+            keys: Vec::with_capacity(FEW),
+            budget: Budget::for_one_form(),
+        }
     }
 
     /// The findings, if there was no fault.
@@ -77,7 +85,7 @@ impl Reader {
 
     /// Hands each member of the object at the cursor to `member`, which reads its value. Another value is a fault, and
     /// `false`; a repeated key, and one that is no text, is a fault, and its value is passed over.
-    pub(super) fn object<'a>(
+    pub(super) fn object(
         &mut self,
         cursor: &mut Cursor<'a>,
         place: &Place<'_>,
@@ -89,37 +97,40 @@ impl Reader {
             return Ok(false);
         }
         cursor.enter();
-        let mut keys: Vec<Key<'a>> = Vec::new();
-        let mut seen: HashSet<Key<'a>> = HashSet::new();
+        let start = self.keys.len();
+        let mut many: HashSet<Key<'a>> = HashSet::new();
         let mut first = true;
         while let Some(key) = cursor.next_key(first)? {
             first = false;
+            let own = self.keys.get(start..).unwrap_or_default();
+            let repeated = own.contains(&key) || !many.is_empty() && many.contains(&key);
             match &key {
                 Key::NoText(_) => {
                     self.fault(place, Problem::NameNotText);
                     cursor.value()?;
                 }
-                Key::Text(text) if keys.contains(&key) || !seen.is_empty() && seen.contains(&key) => {
+                Key::Text(text) if repeated => {
                     self.fault(place, Problem::DuplicateKey(text.clone().into_owned()));
                     cursor.value()?;
                 }
                 Key::Text(text) => member(self, text, cursor)?,
             }
-            if keys.len() < FEW {
-                keys.push(key);
+            if self.keys.len() - start < FEW {
+                self.keys.push(key);
             } else {
-                seen.insert(key);
+                many.insert(key);
             }
         }
+        self.keys.truncate(start);
         Ok(true)
     }
 
-    pub(super) fn array<'a>(
+    pub(super) fn array<'r>(
         &mut self,
         place: &Place<'_>,
-        raw: &'a str,
+        raw: &'r str,
         expected: &'static str,
-    ) -> Option<impl Iterator<Item = &'a str> + use<'a>> {
+    ) -> Option<impl Iterator<Item = &'r str> + use<'r>> {
         if raw.starts_with('[') {
             return Some(cursor::items(raw));
         }
@@ -127,7 +138,7 @@ impl Reader {
         None
     }
 
-    pub(super) fn text<'a>(&mut self, place: &Place<'_>, raw: &'a str) -> Option<Cow<'a, str>> {
+    pub(super) fn text<'r>(&mut self, place: &Place<'_>, raw: &'r str) -> Option<Cow<'r, str>> {
         let text = json::text(raw);
         if text.is_none() {
             self.wrong_type(place, raw, "a string of Unicode text");
