@@ -46,6 +46,7 @@ pub struct Pattern {
 
 /// Why a valid pattern is not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Unchecked {
     /// It looks ahead or behind: `(?=…)`, `(?!…)`, `(?<=…)`, `(?<!…)`.
     Lookaround,

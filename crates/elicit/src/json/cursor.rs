@@ -75,8 +75,18 @@ impl<'a> Cursor<'a> {
 
     /// The text of the next value, behind which the cursor then stands. Depth costs a bit a level, and no stack.
     pub(crate) fn value(&mut self) -> Result<&'a str, NotJson> {
-        self.peek();
+        let first = self.peek();
         let start = self.at;
+        match first {
+            Some(b'{' | b'[') => self.container()?,
+            Some(b'"') => drop(self.string()?),
+            Some(b'-' | b'0'..=b'9') => self.number()?,
+            _ => self.word()?,
+        }
+        self.text.get(start..self.at).ok_or(NotJson)
+    }
+
+    fn container(&mut self) -> Result<(), NotJson> {
         let mut open = Levels::default();
         loop {
             // A value begins here, or the end of an empty container.
@@ -100,9 +110,7 @@ impl<'a> Cursor<'a> {
             }
             // A value has ended: so may what it stands in.
             loop {
-                let Some(in_object) = open.last() else {
-                    return self.text.get(start..self.at).ok_or(NotJson);
-                };
+                let Some(in_object) = open.last() else { return Ok(()) };
                 match (self.peek().ok_or(NotJson)?, in_object) {
                     (b',', _) => {
                         self.at += 1;
@@ -160,9 +168,11 @@ impl<'a> Cursor<'a> {
         let mut plain = true;
         let mut at = self.at + 1;
         loop {
-            match bytes.get(at).ok_or(NotJson)? {
-                b'"' => break,
-                b'\\' => {
+            let rest = bytes.get(at..).ok_or(NotJson)?;
+            at += rest.iter().position(|byte| STOPS[usize::from(*byte)]).ok_or(NotJson)?;
+            match bytes.get(at) {
+                Some(b'"') => break,
+                Some(b'\\') => {
                     plain = false;
                     at += match bytes.get(at + 1).ok_or(NotJson)? {
                         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
@@ -175,8 +185,7 @@ impl<'a> Cursor<'a> {
                         _ => return Err(NotJson),
                     };
                 }
-                0..0x20 => return Err(NotJson),
-                _ => at += 1,
+                _ => return Err(NotJson),
             }
         }
         self.at = at + 1;
@@ -213,6 +222,19 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 }
+
+/// The bytes that end a run of plain characters in a string: its end, an escape, and what may not stand there.
+const STOPS: [bool; 256] = {
+    let mut stops = [false; 256];
+    let mut control = 0;
+    while control < 0x20 {
+        stops[control] = true;
+        control += 1;
+    }
+    stops[b'"' as usize] = true;
+    stops[b'\\' as usize] = true;
+    stops
+};
 
 /// For each open container whether it is an object: a bit each, so that depth is cheap.
 #[derive(Default)]

@@ -53,25 +53,25 @@ pub(super) fn property<'a>(
 
 impl<'a> Keywords<'a> {
     fn keep(&mut self, key: &str, value: &'a str, place: &Place<'_>, reader: &mut Reader<'_>) {
-        let slot = match key {
-            "type" => &mut self.type_name,
-            "title" => &mut self.title,
-            "description" => &mut self.description,
-            "default" => &mut self.default,
-            "format" => &mut self.format,
-            "pattern" => &mut self.pattern,
-            "minLength" => &mut self.min_length,
-            "maxLength" => &mut self.max_length,
-            "minimum" => &mut self.minimum,
-            "maximum" => &mut self.maximum,
-            "enum" => &mut self.list,
-            "enumNames" => &mut self.titles,
-            "oneOf" => &mut self.one_of,
-            "items" => &mut self.items,
-            "minItems" => &mut self.min_items,
-            "maxItems" => &mut self.max_items,
-            "uniqueItems" => &mut self.unique_items,
-            "writeOnly" => &mut self.write_only,
+        let slot = match key.as_bytes() {
+            b"type" => &mut self.type_name,
+            b"title" => &mut self.title,
+            b"description" => &mut self.description,
+            b"default" => &mut self.default,
+            b"format" => &mut self.format,
+            b"pattern" => &mut self.pattern,
+            b"minLength" => &mut self.min_length,
+            b"maxLength" => &mut self.max_length,
+            b"minimum" => &mut self.minimum,
+            b"maximum" => &mut self.maximum,
+            b"enum" => &mut self.list,
+            b"enumNames" => &mut self.titles,
+            b"oneOf" => &mut self.one_of,
+            b"items" => &mut self.items,
+            b"minItems" => &mut self.min_items,
+            b"maxItems" => &mut self.max_items,
+            b"uniqueItems" => &mut self.unique_items,
+            b"writeOnly" => &mut self.write_only,
             _ if COMBINATORS.contains(&key) => {
                 reader.fault(&place.at(key), Problem::Combinator);
                 self.combined = true;

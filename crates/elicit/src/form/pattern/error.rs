@@ -20,6 +20,7 @@ impl fmt::Display for PatternError {
 
 /// What is wrong with a pattern (ECMA-262, section 22.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum PatternFault {
     /// `(` without its `)`.
     UnclosedGroup,
