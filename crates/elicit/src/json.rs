@@ -23,7 +23,9 @@ pub(crate) fn is_null(value: &str) -> bool {
 
 /// `text` as a JSON string with its quotes.
 pub(crate) fn quote(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    let mut json = String::with_capacity(text.len() + 2);
+    write_quoted(text, &mut json);
+    json
 }
 
 /// Appends `text` as a JSON string with its quotes.
@@ -191,9 +193,7 @@ mod tests {
         fn a_quoted_text_reads_back(original in any::<String>()) {
             let quoted = quote(&original);
             prop_assert_eq!(text(&quoted).unwrap(), original.as_str());
-            let mut written = String::from("[");
-            write_quoted(&original, &mut written);
-            prop_assert_eq!(&written[1..], serde_json::to_string(&original).unwrap());
+            prop_assert_eq!(&quoted, &serde_json::to_string(&original).unwrap());
             prop_assert_eq!(serde_json::from_str::<String>(&quoted).unwrap(), original);
         }
 

@@ -8,6 +8,7 @@ mod digest;
 pub mod form;
 mod identity;
 mod json;
+mod places;
 pub mod presenter;
 mod random;
 pub mod review;

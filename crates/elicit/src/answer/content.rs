@@ -1,9 +1,9 @@
-use std::collections::HashMap;
 use std::fmt;
 
 use serde_json::value::RawValue;
 
 use super::Value;
+use crate::places::Places;
 use crate::{RawObject, WireError, json};
 
 /// The content of an accepted form: names and values, in the order in which they came.
@@ -11,11 +11,8 @@ use crate::{RawObject, WireError, json};
 pub struct Content {
     members: Vec<(String, Value)>,
     /// The places of the members by name, where there are many.
-    places: HashMap<String, usize>,
+    places: Places,
 }
-
-/// So few members are found faster by looking at each.
-const FEW: usize = 16;
 
 impl Content {
     /// `{}`: what a form without answers sends.
@@ -43,7 +40,7 @@ impl Content {
             *old = value;
         } else {
             self.members.push((name, value));
-            self.note_places();
+            self.places.note(&self.members, name_of);
         }
     }
 
@@ -57,8 +54,7 @@ impl Content {
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         let place = self.place(name)?;
         let (_, value) = self.members.remove(place);
-        self.places.clear();
-        self.note_places();
+        self.places = Places::of(&self.members, name_of);
         Some(value)
     }
 
@@ -88,26 +84,17 @@ impl Content {
 
     /// From names that are known to differ.
     pub(crate) fn from_members(members: Vec<(String, Value)>) -> Self {
-        let mut content = Self { members, places: HashMap::new() };
-        content.note_places();
-        content
+        let places = Places::of(&members, name_of);
+        Self { members, places }
     }
 
     fn place(&self, name: &str) -> Option<usize> {
-        if self.places.is_empty() {
-            self.members.iter().position(|(key, _)| key == name)
-        } else {
-            self.places.get(name).copied()
-        }
+        self.places.find(&self.members, name_of, name)
     }
+}
 
-    /// Notes where the members are that it does not know of yet, once there are many.
-    fn note_places(&mut self) {
-        if self.members.len() > FEW {
-            let new = self.members.iter().enumerate().skip(self.places.len());
-            self.places.extend(new.map(|(place, (name, _))| (name.clone(), place)));
-        }
-    }
+fn name_of((name, _): &(String, Value)) -> &str {
+    name
 }
 
 pub(crate) fn write_object<'a>(members: impl Iterator<Item = (&'a str, &'a Value)>) -> String {

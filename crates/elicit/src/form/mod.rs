@@ -30,8 +30,9 @@ pub use format::Format;
 pub use pattern::{MAX_PATTERN_BYTES, Pattern, PatternError, PatternFault, Unchecked};
 pub use revision::RevisionError;
 
-use std::collections::HashMap;
 use std::fmt;
+
+use crate::places::Places;
 
 /// A form: the `requestedSchema` of an elicitation, with its exact text and what it means.
 ///
@@ -41,14 +42,11 @@ pub struct Form {
     raw: Box<str>,
     fields: Vec<Field>,
     /// The places of the fields by name, where there are many.
-    places: HashMap<String, usize>,
+    places: Places,
     /// `additionalProperties: false`
     closed: bool,
     findings: Vec<Finding>,
 }
-
-/// So few fields are found faster by looking at each.
-const FEW: usize = 16;
 
 impl Form {
     /// Reads a `requestedSchema` as a peer sent it (R-FORM-01, R-FORM-02).
@@ -62,11 +60,7 @@ impl Form {
     }
 
     fn new(raw: &str, fields: Vec<Field>, closed: bool, findings: Vec<Finding>) -> Self {
-        let places = if fields.len() > FEW {
-            fields.iter().enumerate().map(|(place, field)| (field.name.clone(), place)).collect()
-        } else {
-            HashMap::new()
-        };
+        let places = Places::of(&fields, |field| &field.name);
         Self { raw: raw.into(), fields, places, closed, findings }
     }
 
@@ -97,11 +91,7 @@ impl Form {
     }
 
     fn place(&self, name: &str) -> Option<usize> {
-        if self.places.is_empty() {
-            self.fields.iter().position(|field| field.name == name)
-        } else {
-            self.places.get(name).copied()
-        }
+        self.places.find(&self.fields, |field| &field.name, name)
     }
 }
 

@@ -33,13 +33,13 @@ impl Characters {
 }
 
 /// Unicode's property `Bidi_Control`.
-pub(super) fn is_bidi_control(character: char) -> bool {
+pub(crate) fn is_bidi_control(character: char) -> bool {
     matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Unicode's property `Default_Ignorable_Code_Point` but for the bidi controls, the other format
 /// characters without a glyph, and the blank Braille pattern.
-pub(super) fn is_invisible(character: char) -> bool {
+pub(crate) fn is_invisible(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{34f}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
         | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{2800}' | '\u{3164}'

@@ -55,7 +55,7 @@
 //! | `raw_differs_from_serialized` | path, query, fragment, or zeros before the port; not where control characters, bidi controls, invisible characters or a backslash explain it |
 
 mod address;
-mod characters;
+pub(crate) mod characters;
 mod finding;
 mod international;
 mod known;

@@ -10,6 +10,7 @@ use super::parameter::{Name, Role, Roles};
 use super::raw::{self, Raw};
 use super::registrable::{self, Parts};
 use super::{Reason, address, name, secret};
+use crate::secrets::is_json_web_token;
 
 /// Reviews query and fragment; `parts` are those of a host that is a name.
 pub(super) fn review(url: &Url, parts: Option<&Parts>, findings: &mut Findings<'_>) {
@@ -160,7 +161,7 @@ fn is_credential(role: Option<Role>, value: &str) -> bool {
         _ if value.is_empty() => false,
         Some(Role::Credential) => true,
         Some(Role::Token) if secret::is_random(&decoded(value)) => true,
-        _ => secret::is_well_known(value) || (may_be_token && secret::is_json_web_token(value)),
+        _ => secret::is_well_known(value) || (may_be_token && is_json_web_token(value)),
     }
 }
 

@@ -6,6 +6,8 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 use unicode_security::skeleton;
 
+use crate::review::characters::{is_bidi_control, is_invisible};
+
 /// A word of a text, in the form in which words are compared.
 pub(super) type Word = String;
 
@@ -65,10 +67,7 @@ pub(super) fn spellings(word: &str) -> Vec<Word> {
 
 /// Characters that show nothing, and so hide in the middle of a word.
 fn ignorable(character: char) -> bool {
-    matches!(character,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
+    is_bidi_control(character) || is_invisible(character)
 }
 
 #[cfg(test)]

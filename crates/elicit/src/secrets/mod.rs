@@ -30,6 +30,7 @@ mod runs;
 mod value;
 mod words;
 
+pub(crate) use value::is_json_web_token;
 pub use value::{KnownSecret, in_value};
 
 use crate::Form;

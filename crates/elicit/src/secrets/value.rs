@@ -59,7 +59,7 @@ fn in_token(character: char) -> bool {
 /// Looks at a token with the dots inside and around it.
 fn in_word(word: &str) -> Option<KnownSecret> {
     let word = word.trim_matches('.');
-    word.split('.').find_map(in_part).or_else(|| is_jwt(word).then_some(KnownSecret::JsonWebToken))
+    word.split('.').find_map(in_part).or_else(|| is_json_web_token(word).then_some(KnownSecret::JsonWebToken))
 }
 
 fn in_part(part: &str) -> Option<KnownSecret> {
@@ -103,12 +103,17 @@ fn is_random(key: &str) -> bool {
     key.split(['-', '_']).any(|part| part.len() >= 16 && part.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
-/// Header and claims begin with `{"` in base64url; encrypted tokens have five parts, and no claims to see.
-fn is_jwt(word: &str) -> bool {
-    let parts: Vec<&str> = word.splitn(6, '.').collect();
-    match parts.as_slice() {
-        [header, claims, _] => header.starts_with("eyJ") && claims.starts_with("eyJ"),
-        [header, _, _, _, _] => header.starts_with("eyJ") && header.len() > 16,
-        _ => false,
-    }
+/// Whether it has the form of a JSON Web Token: signed (RFC 7519, section 3) or encrypted (RFC 7516, section 3.1), whose
+/// key is empty where it is agreed. The first part is an object, which begins with `{"`.
+pub(crate) fn is_json_web_token(word: &str) -> bool {
+    let mut parts = word.splitn(6, '.');
+    let (Some(header), Some(second)) = (parts.next(), parts.next()) else { return false };
+    let encrypted = match parts.clone().count() {
+        1 => false,
+        3 => true,
+        _ => return false,
+    };
+    header.starts_with("eyJ")
+        && (second.len() > 3 || second == "eyJ" || encrypted && header.len() > 16)
+        && [header, second].into_iter().chain(parts).all(|part| part.chars().all(in_token))
 }

@@ -5,6 +5,7 @@ use elicit::{
     FormElicitation, InputRequired, Mode, Modes, Outcome, RequestId, Revision, Round, Rounds, UrlElicitation,
     UrlElicitationRequired, complete_result, missing_capability, unsupported_version,
 };
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::official::{assert_is, definition};
@@ -45,15 +46,20 @@ fn requests_are_elicit_requests() {
     assert_is(&request, Revision::V2025_11_25, "ElicitRequest");
 }
 
+/// A round of a form and a page, with state.
+fn two_questions(client: &ClientCapabilities) -> Box<RawValue> {
+    let mut round = Round::new("tools/call", client, Revision::V2026_07_28).unwrap();
+    round.ask("guest", form()).unwrap();
+    round.ask("pay", url()).unwrap();
+    round.with_state("sealed").result().unwrap()
+}
+
 /// R-ERR-03: the modern era has questions, and no requests.
 #[test]
 fn modern_questions_are_elicit_requests_inside_a_round() {
     let revision = Revision::V2026_07_28;
     let client = client();
-    let mut round = Round::new("tools/call", &client, revision).unwrap();
-    round.ask("guest", form()).unwrap();
-    round.ask("pay", url()).unwrap();
-    let result = round.with_state("sealed").result().unwrap();
+    let result = two_questions(&client);
     assert_is(result.get(), revision, "InputRequiredResult");
     let value: Value = serde_json::from_str(result.get()).unwrap();
     for key in ["guest", "pay"] {
@@ -71,10 +77,7 @@ fn modern_questions_are_elicit_requests_inside_a_round() {
 fn retries_are_requests_with_answers() {
     let revision = Revision::V2026_07_28;
     let client = client();
-    let mut round = Round::new("tools/call", &client, revision).unwrap();
-    round.ask("guest", form()).unwrap();
-    round.ask("pay", url()).unwrap();
-    let result = round.with_state("sealed").result().unwrap();
+    let result = two_questions(&client);
     let first = json!({"_meta":{
         "io.modelcontextprotocol/protocolVersion": revision.as_str(),
         "io.modelcontextprotocol/clientInfo": { "name": "host", "version": "1" },

@@ -67,8 +67,6 @@ pub(super) enum StateError {
     Rejected(#[from] Rejected),
     #[error("the arguments cannot be digested: {0}")]
     Digest(#[from] DigestError),
-    #[error("the state was ours and its content is not")]
-    Content,
 }
 
 /// Why a state cannot be made.
@@ -105,8 +103,7 @@ pub(super) fn open(
     let Some(raw) = params.request_state.filter(|raw| raw.get() != "null") else { return Ok(None) };
     let sealed = text_of(raw).ok_or(StateError::NoString)?;
     let binding = binding(caller, method, raw_params)?;
-    let payload = caller.app.relay.state_keys.open(&sealed, &binding, seconds(caller))?;
-    serde_json::from_slice(&payload).map(Some).map_err(|_| StateError::Content)
+    Ok(Some(caller.app.relay.state_keys.open_json(&sealed, &binding, seconds(caller))?))
 }
 
 /// Seals `round` for this call.
@@ -115,9 +112,8 @@ pub(super) fn seal(call: &Call, round: &Round) -> Result<String, CarryError> {
     // The body is the call as it goes upstream: rounds never change its name, arguments or URI.
     let Ok(Message::Request { params, .. }) = Message::parse(&call.body) else { return Err(CarryError::Write) };
     let binding = binding(caller, &call.method, params)?;
-    let payload = serde_json::to_vec(round).map_err(|_| CarryError::Write)?;
     let expires_at = seconds(caller) + INTERACTION_LIVES.as_secs() + GRACE;
-    Ok(caller.app.relay.state_keys.seal(&binding, &payload, expires_at, &*caller.app.random)?)
+    Ok(caller.app.relay.state_keys.seal_json(&binding, round, expires_at, &*caller.app.random)?)
 }
 
 /// Seals the state of an upstream's own question.

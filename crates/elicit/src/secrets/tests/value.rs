@@ -100,3 +100,19 @@ fn one_wrong_digit_makes_no_card_number() {
         assert_eq!(in_value(&format!("Visa 4111 1111 1111 111{digit}")), None);
     }
 }
+
+/// R-FORM-07, R-URL-03
+#[test]
+fn json_web_tokens_are_known_by_their_form() {
+    for token in [
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln",
+        "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.",
+        "eyJhbGci.abcd.c.d.e",
+        "eyJhbGciOiJkaXIifQ..aXY.Y3Q.dGFn",
+    ] {
+        assert!(is_json_web_token(token), "{token}");
+    }
+    for other in ["eyJhbGciOiJIUzI1NiJ9", "a.b.c", "eyJ.a.b", "eyJhbGci.abcd.c.d", "eyJhbGci.a b.c"] {
+        assert!(!is_json_web_token(other), "{other}");
+    }
+}
