@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::response::Response;
 use bytes::Bytes;
 use elicit::{Era, Revision, codes};
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{Method, StatusCode};
 use serde_json::{json, value::RawValue};
 use usher_store::{Session, StoreError};
 
@@ -16,14 +16,11 @@ use super::{
     forward,
     initialize::{self, Begins},
     reply,
-    upstream::http::{self as wire, UpstreamError},
+    upstream::{self as wire, UpstreamError},
 };
 use crate::{
     credentials::Injection,
-    mcp::{
-        headers::SESSION_ID,
-        params::{InitializeParams, negotiated_revision},
-    },
+    mcp::params::{InitializeParams, negotiated_revision},
 };
 
 /// Answers `initialize` in place of the upstream.
@@ -111,28 +108,16 @@ async fn handshake(caller: &Caller, session: &Session, injection: &Injection) ->
         });
     }
     let initialized = Bytes::from_static(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-    let headers = headers(&opening, injection, upstream_session.as_deref());
-    wire::send(&caller.app.egress, caller.upstream(), Method::POST, headers, initialized).await?;
+    wire::send(&opening, injection, upstream_session.as_deref(), Method::POST, initialized).await?;
     Ok(upstream_session)
 }
 
 /// Ends an upstream session that is not used. One that cannot be ended ends by itself when it is idle.
 async fn leave(caller: &Caller, injection: &Injection, upstream_session: Option<&str>) {
     if upstream_session.is_some() {
-        let headers = headers(&caller.for_post(), injection, upstream_session);
-        if let Err(error) =
-            wire::send(&caller.app.egress, caller.upstream(), Method::DELETE, headers, Bytes::new()).await
-        {
+        let caller = caller.for_post();
+        if let Err(error) = wire::send(&caller, injection, upstream_session, Method::DELETE, Bytes::new()).await {
             tracing::info!(upstream = caller.upstream().name, %error, "an unused session was not ended upstream");
         }
     }
-}
-
-fn headers(caller: &Caller, injection: &Injection, upstream_session: Option<&str>) -> HeaderMap {
-    let mut headers = caller.headers.clone();
-    if let Some(value) = upstream_session.and_then(|id| HeaderValue::from_str(id).ok()) {
-        headers.insert(SESSION_ID, value);
-    }
-    injection.apply(&mut headers);
-    headers
 }

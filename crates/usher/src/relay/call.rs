@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 use usher_store::{Session, StoreError};
 
-use super::{connect_tool, ending::Ending, forward, upstream::http::UpstreamError};
+use super::{connect_tool, ending::Ending, forward, upstream::UpstreamError};
 use crate::{
     app::App,
     broker::{self, Decision, Missing},

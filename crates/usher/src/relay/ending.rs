@@ -9,7 +9,7 @@ use http::StatusCode;
 use serde_json::json;
 use usher_store::StoreError;
 
-use super::{call::Call, reply, upstream::http::UpstreamError};
+use super::{call::Call, reply, upstream::UpstreamError};
 use crate::{broker::Refusal, mcp::envelope::error_object};
 
 /// A credential is needed, and could not be asked for or did not come. Outside of the range that JSON-RPC reserves.

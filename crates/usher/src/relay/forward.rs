@@ -2,7 +2,7 @@
 
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, Method, StatusCode, header};
 
 use super::{
     begin,
@@ -11,7 +11,7 @@ use super::{
     ending::Ending,
     reply,
     screen::{self, Screened},
-    upstream::http::{self as wire, UpstreamError},
+    upstream::{self as wire, Answer, UpstreamError},
 };
 use crate::{
     credentials::Injection,
@@ -42,19 +42,13 @@ pub(super) async fn send(
     injection: &Injection,
     method: Method,
     body: Bytes,
-) -> Result<reqwest::Response, UpstreamError> {
+) -> Result<Answer, UpstreamError> {
     let begun = match &caller.session {
         Some(session) if !session.begun => Some(begin::begun(caller, session, injection).await?),
         session => session.clone(),
     };
-    let mut headers = caller.headers.clone();
-    if let Some(id) = begun.as_ref().and_then(|session| session.upstream_session.as_deref())
-        && let Ok(value) = HeaderValue::from_str(id)
-    {
-        headers.insert(headers::SESSION_ID, value);
-    }
-    injection.apply(&mut headers);
-    wire::send(&caller.app.egress, caller.upstream(), method, headers, body).await
+    let upstream_session = begun.as_ref().and_then(|session| session.upstream_session.as_deref());
+    wire::send(caller, injection, upstream_session, method, body).await
 }
 
 /// Whether the upstream refused what we injected.
@@ -86,7 +80,7 @@ pub(super) async fn call(call: &Call, injection: &Injection) -> Forwarded {
 }
 
 /// What an upstream says that refuses a call. The client gets it without the status, which is about us and not about it.
-async fn refusal(call: &Call, response: reqwest::Response) -> Option<Response> {
+async fn refusal(call: &Call, response: Answer) -> Option<Response> {
     if !is_type(response.headers().get(header::CONTENT_TYPE), "application/json") {
         return None;
     }
@@ -99,7 +93,7 @@ async fn refusal(call: &Call, response: reqwest::Response) -> Option<Response> {
     }
 }
 
-async fn answer(call: &Call, response: reqwest::Response) -> Result<Response, UpstreamError> {
+async fn answer(call: &Call, response: Answer) -> Result<Response, UpstreamError> {
     let caller = &call.caller;
     let (upstream, status) = (caller.upstream(), response.status());
     let garbage = |what: String| UpstreamError::Garbage { name: upstream.name.clone(), what };
@@ -179,7 +173,7 @@ pub(super) async fn pass_on(caller: &Caller, body: Bytes) -> Response {
 pub(super) const SESSION_OVER: &str = "the session is over: start a new one with initialize";
 
 /// Ends our session where the upstream has ended its own.
-pub(super) async fn session_is_over(caller: &Caller, response: &reqwest::Response) -> bool {
+pub(super) async fn session_is_over(caller: &Caller, response: &Answer) -> bool {
     let Some(session) = &caller.session else { return false };
     if session.upstream_session.is_none() || response.status() != StatusCode::NOT_FOUND {
         return false;

@@ -12,7 +12,7 @@ use http_body_util::BodyExt;
 use serde_json::value::RawValue;
 use tokio::{sync::mpsc, time::MissedTickBehavior};
 
-use super::{call::Call, reply, upstream::http::UpstreamError};
+use super::{call::Call, reply, upstream::UpstreamError};
 use crate::mcp::{
     envelope::{Message, error_object, error_text, text_of},
     headers::is_type,

@@ -12,7 +12,7 @@ use super::{
     call::Caller,
     forward, reply, screen,
     sessions::IDLE,
-    upstream::http::{self as wire, UpstreamError},
+    upstream::{self as wire, UpstreamError},
 };
 use crate::mcp::{
     envelope::{EnvelopeError, Message},
@@ -142,10 +142,7 @@ impl Answer {
     }
 }
 
-pub(super) async fn answer(
-    caller: &Caller,
-    response: reqwest::Response,
-) -> Result<(Option<String>, Answer), UpstreamError> {
+pub(super) async fn answer(caller: &Caller, response: wire::Answer) -> Result<(Option<String>, Answer), UpstreamError> {
     let upstream = caller.upstream();
     let status = response.status();
     let session = response.headers().get(headers::SESSION_ID).and_then(|value| value.to_str().ok()).map(str::to_owned);

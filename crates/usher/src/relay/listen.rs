@@ -14,6 +14,7 @@ use super::{
     forward, held, notices, reply,
     screen::{Screen, Screened},
     streams::{Kind, Place},
+    upstream::Answer,
 };
 use crate::mcp::{
     envelope::result_text,
@@ -38,7 +39,7 @@ const WITHOUT_UPSTREAM: Duration = Duration::from_secs(30);
 /// The upstream's part of a session's stream.
 enum Leg {
     /// It sends.
-    Open(reqwest::Response),
+    Open(Answer),
     /// The upstream has no such streams.
     None,
     /// The upstream cannot be reached at the moment, or refuses.
@@ -150,7 +151,7 @@ async fn run(caller: &Caller, leg: Leg, place: &Place, sender: &mpsc::Sender<Byt
     }
 }
 
-async fn next_chunk(upstream: &mut Option<reqwest::Response>) -> Option<Bytes> {
+async fn next_chunk(upstream: &mut Option<Answer>) -> Option<Bytes> {
     match upstream {
         Some(response) => response.chunk().await.ok().flatten(),
         None => std::future::pending().await,

@@ -18,6 +18,7 @@ use usher_store::Session;
 use super::{
     call::{Call, Caller},
     forward, rounds,
+    upstream::Answer,
 };
 use crate::mcp::{
     envelope::{EnvelopeError, Message, error_object, error_text, result_text, text_of},
@@ -235,7 +236,7 @@ fn could_ask(data: &str, era: Era) -> bool {
 
 struct Stream {
     call: Call,
-    response: Option<reqwest::Response>,
+    response: Option<Answer>,
     events: Events,
     /// Whether the call's response has passed.
     answered: bool,
@@ -244,7 +245,7 @@ struct Stream {
 }
 
 /// The body of a call's event stream, event by event. When the client leaves, the upstream's stream is closed with it.
-pub(super) fn stream(call: Call, response: reqwest::Response) -> Body {
+pub(super) fn stream(call: Call, response: Answer) -> Body {
     let state = Stream { call, response: Some(response), events: Events::default(), answered: false, resumable: false };
     Body::from_stream(stream::unfold(state, |mut state| async {
         let bytes = state.next().await?;

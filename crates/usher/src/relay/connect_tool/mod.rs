@@ -13,7 +13,7 @@ use super::{
     call::{Attempt, Call},
     ending::{Ending, title},
     forward, reply,
-    upstream::http::UpstreamError,
+    upstream::UpstreamError,
 };
 use crate::{
     credentials::Injection,
