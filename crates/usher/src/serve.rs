@@ -2,7 +2,12 @@
 
 mod lock;
 
-use std::{io, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use elicit::Random;
 use secrecy::ExposeSecret;
@@ -124,12 +129,14 @@ pub struct Running {
 }
 
 /// Starts the service on the address of `config`, or on `listener` where the caller has one (then `config.public_url` must
-/// name its port).
+/// name its port). `program` is our own executable, which runs the guard of processes; without one a killed service may
+/// leave some behind.
 pub async fn start(
     config: Config,
     listener: Option<TcpListener>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
+    program: Option<&Path>,
 ) -> Result<Running, StartError> {
     // Before anything is written: what is there may be another's.
     let lock = lock(&config).await?;
@@ -170,7 +177,7 @@ pub async fn start(
         limits: Arc::new(Limits::default()),
         waiting: Waiting::default(),
     };
-    let relay = Relay::new(state_keys, store.clone());
+    let relay = Relay::new(state_keys, store.clone(), &config, program);
     let stopping = CancellationToken::new();
     let app = Arc::new(App { config, store, clock, random, egress, tokens, control, broker, relay, stopping });
     let jobs = jobs::start(&app);
@@ -242,6 +249,7 @@ impl Running {
         for job in self.jobs {
             job.abort();
         }
+        self.app.relay.close().await;
         self.app.control.withdraw();
         self.app.store.close().await;
         tracing::info!("service stopped");
@@ -338,7 +346,7 @@ mod tests {
 
     async fn begin(config: Config) -> Result<Running, StartError> {
         crate::commands::install_crypto_provider();
-        start(config, None, Arc::new(crate::clock::SystemClock), Arc::new(SystemRandom)).await
+        start(config, None, Arc::new(crate::clock::SystemClock), Arc::new(SystemRandom), None).await
     }
 
     /// A configuration of its own file, with a free port.

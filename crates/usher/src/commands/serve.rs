@@ -6,7 +6,7 @@ use elicit::SystemRandom;
 use secrecy::ExposeSecret;
 use serde_json::json;
 
-use super::{ConfigArgs, colours, environment, fail, stop::asked_to_stop};
+use super::{ConfigArgs, colours, environment, fail, own_program, stop::asked_to_stop};
 use crate::{
     app::App,
     clock::SystemClock,
@@ -34,10 +34,11 @@ pub async fn run(args: &Args) -> ExitCode {
         Ok(config) => config,
         Err(faults) => return fail(&faults),
     };
-    let mut running = match start(config, None, Arc::new(SystemClock), Arc::new(SystemRandom)).await {
-        Ok(running) => running,
-        Err(error) => return fail(&error),
-    };
+    let mut running =
+        match start(config, None, Arc::new(SystemClock), Arc::new(SystemRandom), own_program().as_deref()).await {
+            Ok(running) => running,
+            Err(error) => return fail(&error),
+        };
     // A log that a supervisor keeps is no place for secrets: only the person who looks on gets them (R-SEC-07).
     if args.show_token || std::io::stdout().is_terminal() {
         match pages::login::link(&running.app, &local_user()).await {

@@ -4,6 +4,7 @@
 //! fix; nothing listens before the whole file is right. Keys that nobody asked for are faults too.
 
 mod check;
+mod command;
 mod duration;
 mod fault;
 mod field;
@@ -19,6 +20,7 @@ mod need;
 mod pattern;
 mod places;
 pub(crate) mod private_file;
+mod processes;
 mod provider;
 mod public_url;
 mod reader;
@@ -29,6 +31,7 @@ mod target;
 mod template;
 mod text;
 mod upstream;
+mod variable;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -36,17 +39,19 @@ use std::path::{Path, PathBuf};
 use secrecy::SecretString;
 
 pub use check::Check;
+pub use command::Command;
 pub use fault::{Fault, Faults};
 pub use field::Field;
 pub use identity::Identity;
 pub(crate) use name::is_name;
 pub use need::Need;
 pub use pattern::{Pattern, PatternError};
+pub use processes::Processes;
 pub use provider::{Provider, ProviderKind};
 pub use public_url::{PublicUrl, PublicUrlError};
 pub use template::{Template, TemplateError};
 pub use text::Text;
-pub use upstream::{Fallback, Upstream};
+pub use upstream::{Fallback, Transport, Upstream};
 
 use reader::{Document, Reader, Secrets};
 
@@ -69,6 +74,8 @@ pub struct Config {
     pub providers: Vec<Provider>,
     /// The MCP servers behind the gateway, in the order of the file; at least one.
     pub upstreams: Vec<Upstream>,
+    /// How many servers that are commands may run.
+    pub processes: Processes,
     /// The folder of the configuration file, where relative paths start.
     pub directory: PathBuf,
 }
@@ -102,6 +109,7 @@ impl Config {
             file::check_distinct(&files.into_iter().flatten().collect::<Vec<_>>(), &reader);
             let providers = provider::read_all(root.take("provider"));
             let upstreams = upstream::read_all(root, &providers);
+            let processes = processes::read(root.take("processes"));
             // Only here may a section that failed end the reading: all faults are found by now.
             let (public_url, listen) = addresses?;
             let [keys_file, tokens_file, control_file] = paths;
@@ -114,6 +122,7 @@ impl Config {
                 identity: Identity::Local { tokens_file: tokens_file?, control_file: control_file? },
                 providers: providers.into_complete(),
                 upstreams: upstreams?,
+                processes: processes?,
                 directory: reader.directory().to_owned(),
             })
         });

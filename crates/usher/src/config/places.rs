@@ -13,12 +13,13 @@ const SECTIONS: &[Section] = &[
     Section {
         path: "",
         head: "at the top of the file, before the first [table]",
-        keys: &["public_url", "listen", "store", "keys", "identity", "provider", "upstream"],
+        keys: &["public_url", "listen", "store", "keys", "identity", "processes", "provider", "upstream"],
     },
     Section { path: "listen", head: "in [listen]", keys: &["address"] },
     Section { path: "store", head: "in [store]", keys: &["url", "url_file", "url_env"] },
     Section { path: "keys", head: "in [keys]", keys: &["file"] },
     Section { path: "identity", head: "in [identity]", keys: &["mode", "tokens_file", "control_file"] },
+    Section { path: "processes", head: "in [processes]", keys: &["per_user", "total"] },
     Section { path: "provider", head: "in [[provider]]", keys: &["name", "kind", "title", "about", "field", "check"] },
     Section {
         path: "provider.field",
@@ -29,9 +30,25 @@ const SECTIONS: &[Section] = &[
     Section {
         path: "upstream",
         head: "in [[upstream]]",
-        keys: &["name", "title", "url", "hold", "timeout", "fallback", "reject", "needs"],
+        keys: &[
+            "name",
+            "title",
+            "url",
+            "command",
+            "wrapper",
+            "trusted",
+            "env",
+            "pass",
+            "directory",
+            "idle",
+            "hold",
+            "timeout",
+            "fallback",
+            "reject",
+            "needs",
+        ],
     },
-    Section { path: "upstream.needs", head: "in [[upstream.needs]]", keys: &["provider", "on", "header"] },
+    Section { path: "upstream.needs", head: "in [[upstream.needs]]", keys: &["provider", "on", "header", "env"] },
 ];
 
 /// The fix for a key that the section at `path` does not know; `known` are those that it knows.

@@ -38,6 +38,9 @@ pub enum TemplateError {
     /// The rendered text has characters that a header cannot carry: a line break, a control character, or no ASCII.
     #[error("the value contains characters that a header cannot carry")]
     HeaderValue,
+    /// The rendered text has characters that a variable should not carry: a line break or another control character.
+    #[error("the value contains control characters, which a variable cannot carry safely")]
+    VariableValue,
 }
 
 impl Template {
@@ -101,6 +104,16 @@ impl Template {
         let mut value = HeaderValue::from_str(&text).map_err(|_| TemplateError::HeaderValue)?;
         value.set_sensitive(true);
         Ok(value)
+    }
+
+    /// The text as the value of a variable. Control characters are refused: programs write variables into files and
+    /// command lines where a line break begins something else, and NUL would end it.
+    pub fn variable_value(&self, secrets: &BTreeMap<String, SecretString>) -> Result<SecretString, TemplateError> {
+        let text = self.text(secrets)?;
+        if text.chars().any(char::is_control) {
+            return Err(TemplateError::VariableValue);
+        }
+        Ok(SecretString::from(text.as_str()))
     }
 
     fn text(&self, secrets: &BTreeMap<String, SecretString>) -> Result<Zeroizing<String>, TemplateError> {

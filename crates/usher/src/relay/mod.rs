@@ -23,12 +23,18 @@ mod sessions;
 mod streams;
 mod upstream;
 
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use elicit::StateKeys;
-use usher_store::Store;
+use usher_store::{CredentialKey, Store};
+
+use crate::{
+    app::App,
+    config::{Config, Transport},
+};
 
 pub use self::notices::{catch_up, deliver};
+use self::upstream::Processes;
 use self::{answers::Answers, cancels::Cancels, sessions::Sessions, streams::Streams};
 
 /// What the data plane keeps in memory on this replica.
@@ -38,7 +44,13 @@ pub struct Relay {
     answers: Answers,
     cancels: Cancels,
     streams: Streams,
+    processes: Processes,
     keep_alive: Duration,
+}
+
+/// After a credential changed, or any may have: ends processes that may not have it any more.
+pub async fn credentials_changed(app: &App, key: Option<&CredentialKey>) {
+    upstream::credentials_changed(app, &app.relay.processes, key).await;
 }
 
 /// How often a silent stream gets a comment, so that nothing in between closes it as idle.
@@ -46,13 +58,17 @@ pub const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
 impl Relay {
     /// An idle data plane.
-    pub fn new(state_keys: Arc<StateKeys>, store: Store) -> Self {
+    ///
+    /// `program` is our own, which the guard of processes runs.
+    pub fn new(state_keys: Arc<StateKeys>, store: Store, config: &Config, program: Option<&Path>) -> Self {
+        let runs = config.upstreams.iter().any(|upstream| matches!(upstream.transport, Transport::Process(_)));
         Self {
             state_keys,
             answers: Answers::new(store.instance()),
             cancels: Cancels::default(),
             sessions: Sessions::new(store),
             streams: Streams::default(),
+            processes: Processes::new(config.processes, program, runs),
             keep_alive: KEEP_ALIVE_EVERY,
         }
     }
@@ -63,6 +79,21 @@ impl Relay {
         self.sessions.forget(key);
         self.streams.upstream_began(key, &notices::tools_changed());
         self.streams.end(key);
+    }
+
+    /// A session was deleted or has expired: its process goes as well.
+    pub fn session_over(&self, key: &usher_store::SessionKey) {
+        self.processes.session_over(key);
+    }
+
+    /// Stops processes that nobody uses.
+    pub fn reap(&self, config: &Config) {
+        self.processes.reap(&config.upstreams);
+    }
+
+    /// Stops all processes, at the end of the service.
+    pub async fn close(&self) {
+        self.processes.close().await;
     }
 
     /// Drops what is kept of all sessions, after contact to the store was lost.

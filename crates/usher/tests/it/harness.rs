@@ -37,6 +37,9 @@ use usher_testkit::{
 /// The key that the weather server accepts.
 pub const KEY: &str = "key-for-the-weather-5f1d";
 
+/// The program under test.
+pub const USHER: &str = env!("CARGO_BIN_EXE_usher");
+
 /// The bearer token of the client `second`, where [`Setup::second`] is set.
 pub const SECOND: &str = "token-of-the-second-client-0123456789ab";
 
@@ -171,7 +174,8 @@ impl Stage {
         let config =
             Config::parse(text, &folder.path().join("usher.toml"), &|_| None).map_err(|faults| faults.to_string());
         let config = config.unwrap_or_else(|faults| panic!("{faults}"));
-        let running = start(config, listener, clock.clone(), Arc::new(SystemRandom)).await.unwrap();
+        let running =
+            start(config, listener, clock.clone(), Arc::new(SystemRandom), Some(Path::new(USHER))).await.unwrap();
         let origin = running.app.config.public_url.origin().to_owned();
         let token = running.app.tokens.first().1.expose_secret().to_owned();
         Self { running: Some(running), clock, folder, upstream, api, origin, token }
@@ -317,7 +321,9 @@ impl Stage {
         self.stop().await;
         let config = Config::load(&self.folder.path().join("usher.toml"), &|_| None);
         let config = config.unwrap_or_else(|faults| panic!("{faults}"));
-        self.running = Some(start(config, None, self.clock.clone(), Arc::new(SystemRandom)).await.unwrap());
+        self.running = Some(
+            start(config, None, self.clock.clone(), Arc::new(SystemRandom), Some(Path::new(USHER))).await.unwrap(),
+        );
     }
 }
 

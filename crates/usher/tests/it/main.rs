@@ -12,6 +12,7 @@ mod lossless;
 mod needs_legacy;
 mod needs_modern;
 mod pages;
+mod processes;
 mod raw;
 mod relay_legacy;
 mod relay_modern;

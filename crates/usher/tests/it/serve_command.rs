@@ -19,10 +19,10 @@ use usher_testkit::{
     within,
 };
 
-use crate::harness::Folder;
+use crate::harness::{Folder, USHER};
 
 fn usher(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_usher"));
+    let mut command = Command::new(USHER);
     command.args(arguments).arg("--config").arg(folder.join("usher.toml")).current_dir(folder);
     // No browser of the machine that runs the tests is opened.
     command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env_remove("BROWSER").env_remove("USHER_LOG");
