@@ -30,14 +30,6 @@ impl Need {
     pub fn asks(&self, method: &str, name_or_uri: &str) -> bool {
         self.on.iter().any(|pattern| pattern.matches(method, name_or_uri))
     }
-
-    fn has_header(&self, name: &HeaderName) -> bool {
-        self.headers.iter().any(|(other, _)| other == name)
-    }
-
-    fn has_variable(&self, name: &str) -> bool {
-        self.env.iter().any(|(other, _)| other == name)
-    }
 }
 
 /// How a server takes credentials.
@@ -68,6 +60,13 @@ impl Takes {
         match self {
             Self::Headers => "that have a url",
             Self::Variables => "that are commands",
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Headers => "header",
+            Self::Variables => "variable",
         }
     }
 
@@ -103,53 +102,52 @@ fn read(table: Table<'_>, providers: &Providers<'_>, before: &[Need], takes: Tak
     }
     let node = table.require(key, takes.example());
     table.close();
+    let (headers, env) = match (&node, takes) {
+        (Some(node), Takes::Headers) => (header::read_all(node, Request::Upstream), Vec::new()),
+        (Some(node), Takes::Variables) => (Vec::new(), variable::read_all(node)),
+        (None, _) => return None,
+    };
     let (node, provider) = (node?, provider?);
-    let mut need = Need { provider: provider.to_owned(), on, headers: Vec::new(), env: Vec::new() };
-    let fields = providers.fields(provider);
-    match takes {
-        Takes::Headers => {
-            let read = header::read_all(&node, Request::Upstream);
-            check("header", &read, &node, &need, fields.as_deref(), |name| {
-                before.iter().find(|need| need.has_header(name))
-            });
-            need.headers = read.into_iter().map(|(name, template, _)| (name, template)).collect();
-        }
-        Takes::Variables => {
-            let read = variable::read_all(&node);
-            check("variable", &read, &node, &need, fields.as_deref(), |name| {
-                before.iter().find(|need| need.has_variable(name))
-            });
-            need.env = read.into_iter().map(|(name, template, _)| (name, template)).collect();
-        }
-    }
-    Some(need)
+    let fields = providers.fields(provider).unwrap_or_default();
+    let taken = |has: &dyn Fn(&Need) -> bool| before.iter().find(|need| has(need)).map(|need| need.provider.as_str());
+    check_taken("header", &headers, |name| taken(&|need| need.headers.iter().any(|(other, _)| other == name)));
+    check_taken("variable", &env, |name| taken(&|need| need.env.iter().any(|(other, _)| other == name)));
+    check_used(&headers, takes, &node, provider, &fields);
+    check_used(&env, takes, &node, provider, &fields);
+    Some(Need {
+        provider: provider.to_owned(),
+        on,
+        headers: headers.into_iter().map(|(name, template, _)| (name, template)).collect(),
+        env: env.into_iter().map(|(name, template, _)| (name, template)).collect(),
+    })
 }
 
-/// Leaves a fault for a header or variable that has another source already, for fields that the provider does not have, and
-/// where no field is used at all.
-fn check<'b, N: Display>(
+/// Leaves a fault for each header or variable that has another source already.
+fn check_taken<'b, N: Display>(
     what: &str,
     carriers: &[(N, Template, Node<'_>)],
-    node: &Node<'_>,
-    need: &Need,
-    fields: Option<&[&str]>,
-    taken: impl Fn(&N) -> Option<&'b Need>,
+    taken: impl Fn(&N) -> Option<&'b str>,
 ) {
     for (name, _, node) in carriers {
         if let Some(taken) = taken(name) {
             node.fault(
-                format!("the {what} {name} is set from the provider {} already", taken.provider),
+                format!("the {what} {name} is set from the provider {taken} already"),
                 format!("send each credential in its own {what}"),
             );
         }
     }
-    let Some(fields) = fields else { return };
-    check_fields(carriers, &need.provider, fields);
-    let used = carriers.iter().any(|(_, template, _)| template.fields().next().is_some());
-    if !used && !carriers.is_empty() {
+}
+
+/// Leaves a fault for each field that the provider does not have, and where none is used at all.
+fn check_used<N>(carriers: &[(N, Template, Node<'_>)], takes: Takes, node: &Node<'_>, provider: &str, fields: &[&str]) {
+    if carriers.is_empty() || fields.is_empty() {
+        return;
+    }
+    check_fields(carriers, provider, fields);
+    if carriers.iter().all(|(_, template, _)| template.fields().next().is_none()) {
         node.fault(
-            format!("no {what} carries a field of the provider: users would connect for nothing"),
-            format!("use a field of {}: {{{}}}", need.provider, fields.join("}, {")),
+            format!("no {} carries a field of the provider: users would connect for nothing", takes.noun()),
+            format!("use a field of {provider}: {{{}}}", fields.join("}, {")),
         );
     }
 }

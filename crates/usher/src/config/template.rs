@@ -208,6 +208,17 @@ mod tests {
     }
 
     #[test]
+    fn a_variable_carries_no_control_characters() {
+        let template = Template::parse("{api_key}").unwrap();
+        for secret in ["a\nb", "a\0", "\u{1b}[0m", "a\u{85}b"] {
+            let error = template.variable_value(&secrets(&[("api_key", secret)])).unwrap_err();
+            assert_eq!(error, TemplateError::VariableValue, "{secret:?}");
+        }
+        let value = template.variable_value(&secrets(&[("api_key", "schlüssel €")])).unwrap();
+        assert_eq!(value.expose_secret(), "schlüssel €");
+    }
+
+    #[test]
     fn braces_that_do_not_pair_are_refused() {
         use TemplateError::{FieldName, Unclosed, Unopened};
         for (text, error) in [

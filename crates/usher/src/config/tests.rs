@@ -247,6 +247,10 @@ header = { Mcp-Session-Id = "{api_key}", Cookie = "{api_key}" }
       fix: write a field as {api_key}, and a brace itself as {{ or }}
     /etc/usher/usher.toml:40:1: upstream[0].needs[1].header: is missing
       fix: add header = { X-Api-Key = "{api_key}" }
+    /etc/usher/usher.toml:45:11: upstream[1].command: names no program
+      fix: for example command = ["npx", "-y", "weather-mcp"]
+    /etc/usher/usher.toml:46:9: upstream[1].env.1A: "1A" is no name of a variable
+      fix: use letters, digits and underscores: WEATHER_KEY
     /etc/usher/usher.toml:50:7: upstream[2].url: contains a user name or password
       fix: remove it; credentials are sent in headers
     /etc/usher/usher.toml:50:7: upstream[2].url: contains a fragment, which is never sent
