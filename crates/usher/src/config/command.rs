@@ -22,7 +22,7 @@ pub struct Command {
     /// Whether the operator says that it may run with the rights of the service, without a wrapper.
     pub trusted: bool,
     /// Whether a wrapper stands before it.
-    pub wrapped: bool,
+    pub has_wrapper: bool,
 }
 
 /// Variables that pass from the service's own environment unless `pass` names others: without a path nothing is found.
@@ -56,7 +56,6 @@ fn quote(word: &str) -> String {
 pub(super) fn read(node: &Node<'_>, table: &Table<'_>) -> Option<Command> {
     let argv = words(node, EXAMPLE);
     let wrapper = table.take("wrapper");
-    let wrapped = wrapper.is_some();
     let wrapper = wrapper.map(|node| words(&node, "wrapper = [\"bwrap\", \"--unshare-all\", \"--\"]"));
     let trusted = table.take("trusted").map(|node| node.boolean());
     let own = table.take("env").map_or_else(Vec::new, |node| environment(&node));
@@ -71,6 +70,7 @@ pub(super) fn read(node: &Node<'_>, table: &Table<'_>) -> Option<Command> {
         .filter_map(|name| reader.env(&name).map(|value| (name, SecretString::from(value))))
         .collect();
     env.extend(own);
+    let has_wrapper = wrapper.is_some();
     let mut words = wrapper.unwrap_or_else(|| Some(Vec::new()))?;
     words.extend(argv?);
     Some(Command {
@@ -79,7 +79,7 @@ pub(super) fn read(node: &Node<'_>, table: &Table<'_>) -> Option<Command> {
         directory: directory.unwrap_or_else(|| Some(reader.directory().to_owned()))?,
         idle: idle.flatten().unwrap_or(IDLE),
         trusted: trusted.flatten().unwrap_or(false),
-        wrapped,
+        has_wrapper,
     })
 }
 

@@ -109,9 +109,9 @@ fn read(table: Table<'_>, providers: &Providers<'_>, before: &[Need], takes: Tak
     };
     let (node, provider) = (node?, provider?);
     let fields = providers.fields(provider).unwrap_or_default();
-    let taken = |has: &dyn Fn(&Need) -> bool| before.iter().find(|need| has(need)).map(|need| need.provider.as_str());
-    check_taken("header", &headers, |name| taken(&|need| need.headers.iter().any(|(other, _)| other == name)));
-    check_taken("variable", &env, |name| taken(&|need| need.env.iter().any(|(other, _)| other == name)));
+    let source = |has: &dyn Fn(&Need) -> bool| before.iter().find(|need| has(need)).map(|need| need.provider.as_str());
+    check_taken("header", &headers, |name| source(&|need| need.headers.iter().any(|(other, _)| other == name)));
+    check_taken("variable", &env, |name| source(&|need| need.env.iter().any(|(other, _)| other == name)));
     check_used(&headers, takes, &node, provider, &fields);
     check_used(&env, takes, &node, provider, &fields);
     Some(Need {
@@ -126,12 +126,12 @@ fn read(table: Table<'_>, providers: &Providers<'_>, before: &[Need], takes: Tak
 fn check_taken<'b, N: Display>(
     what: &str,
     carriers: &[(N, Template, Node<'_>)],
-    taken: impl Fn(&N) -> Option<&'b str>,
+    source: impl Fn(&N) -> Option<&'b str>,
 ) {
     for (name, _, node) in carriers {
-        if let Some(taken) = taken(name) {
+        if let Some(source) = source(name) {
             node.fault(
-                format!("the {what} {name} is set from the provider {taken} already"),
+                format!("the {what} {name} is set from the provider {source} already"),
                 format!("send each credential in its own {what}"),
             );
         }

@@ -138,13 +138,8 @@ impl Processes {
             Message::Request { id, params, .. } => {
                 let is_modern = session.is_none();
                 let key = session.unwrap_or_else(|| sent.client_key(params));
-                let owner = match is_modern {
-                    true => self.owner_or_new(key, sent)?,
-                    false => match self.owner(&key) {
-                        Some(owner) => owner,
-                        None => return Ok(reply::empty(StatusCode::NOT_FOUND)),
-                    },
-                };
+                let owner = if is_modern { Some(self.owner_or_new(key, sent)?) } else { self.owner(&key) };
+                let Some(owner) = owner else { return Ok(reply::empty(StatusCode::NOT_FOUND)) };
                 let answered = self.request(sent, &owner, is_modern, &text, Names::of(id, params)).await?;
                 Ok(reply::answer(answered.first, answered.receiver, answered.underway))
             }
@@ -400,7 +395,7 @@ pub(in crate::relay) async fn credentials_changed(app: &App, processes: &Process
             Ok(_) => program.stop(),
             // The next call compares the credentials once more.
             Err(error) => {
-                tracing::warn!(upstream = upstream.name, %error, "a process whose credential may be gone goes on")
+                tracing::warn!(upstream = upstream.name, %error, "a process whose credential may be gone goes on");
             }
         }
     }

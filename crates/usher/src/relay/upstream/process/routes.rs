@@ -187,7 +187,7 @@ impl Inner {
         let mut calls = open();
         match (calls.next(), calls.next()) {
             (Some(only), None) => Some(only.clone()),
-            _ => own.cloned().or_else(|| open().last().cloned()),
+            _ => own.cloned().or_else(|| open().next_back().cloned()),
         }
     }
 
