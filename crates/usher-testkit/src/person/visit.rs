@@ -89,10 +89,16 @@ impl Visit {
     }
 
     /// Sends it, and follows redirects within the origin.
-    pub async fn send(mut self) -> Page {
+    pub async fn send(self) -> Page {
+        let what = format!("{} {}", self.method, self.url);
+        self.try_send().await.unwrap_or_else(|fault| panic!("{what}: {fault:?}"))
+    }
+
+    /// Sends it where the connection may be refused or cut before an answer.
+    pub async fn try_send(mut self) -> Result<Page, reqwest::Error> {
         let mut hops = Vec::new();
         loop {
-            let mut page = self.once().await;
+            let mut page = self.once().await?;
             let next = page.location().map(|location| resolve(&self.url, location));
             let redirect = page.status.is_redirection() && self.follow;
             match next {
@@ -109,13 +115,13 @@ impl Visit {
                 }
                 _ => {
                     page.hops = hops;
-                    return page;
+                    return Ok(page);
                 }
             }
         }
     }
 
-    async fn once(&self) -> Page {
+    async fn once(&self) -> Result<Page, reqwest::Error> {
         let what = format!("{} {}", self.method, self.url);
         let mut url = self.url.clone();
         let form = encode(&self.fields);
@@ -127,14 +133,14 @@ impl Visit {
             request = request.body(form);
         }
         within(DEADLINE, &format!("no page from {what}"), async {
-            let response = request.send().await.unwrap_or_else(|fault| panic!("{what}: {fault:?}"));
+            let response = request.send().await?;
             let (status, headers) = (response.status(), response.headers().clone());
             for line in headers.get_all(header::SET_COOKIE) {
                 let line = String::from_utf8_lossy(line.as_bytes());
                 lock(&self.person.jar).take(&url, &line);
             }
-            let html = response.text().await.unwrap_or_else(|fault| panic!("{what}: {fault:?}"));
-            Page { url: url.clone(), status, headers, html, hops: Vec::new() }
+            let html = response.text().await?;
+            Ok(Page { url: url.clone(), status, headers, html, hops: Vec::new() })
         })
         .await
     }

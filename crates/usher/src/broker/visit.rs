@@ -140,14 +140,14 @@ impl Broker {
         };
         let visit = self.consent(visit).await?;
         fail_point!(Consented);
-        if let Some(request) = visit.provider.check() {
-            fail_point!(CheckSending);
-            if let Err(error) = check(&self.egress, &visit.provider, request, &secrets).await {
-                tracing::info!(provider = visit.provider.name, interaction = %id, %error, "the check failed");
-                return Ok(Submitted::Unchecked(Box::new(visit), error));
-            }
-            fail_point!(CheckAnswered);
+        fail_point!(CheckSending);
+        if let Some(request) = visit.provider.check()
+            && let Err(error) = check(&self.egress, &visit.provider, request, &secrets).await
+        {
+            tracing::info!(provider = visit.provider.name, interaction = %id, %error, "the check failed");
+            return Ok(Submitted::Unchecked(Box::new(visit), error));
         }
+        fail_point!(CheckAnswered);
         self.complete(visit, &|| Completion::Connect { secrets: secrets.clone() }).await
     }
 

@@ -144,20 +144,9 @@ impl Stage {
         Self::furnished(&setup, folder, upstream, api).await
     }
 
-    async fn furnished(setup: &Setup, folder: Folder, upstream: Upstream, api: Api) -> Self {
-        upstream.tool("get_forecast", Script::new().require("x-api-key", KEY).text("sunny"));
-        upstream.prompt(
-            "plan",
-            Script::new()
-                .require("x-api-key", KEY)
-                .result(r#"{"messages":[{"role":"user","content":{"type":"text","text":"plan the day"}}]}"#),
-        );
-        upstream.resource(
-            "weather://berlin",
-            Script::new()
-                .require("x-api-key", KEY)
-                .result(r#"{"contents":[{"uri":"weather://berlin","text":"sunny"}]}"#),
-        );
+    /// The same in a folder that may hold keys and tokens already.
+    pub async fn furnished(setup: &Setup, folder: Folder, upstream: Upstream, api: Api) -> Self {
+        furnish(&upstream);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let text = config_text(setup, port, &upstream, &api);
@@ -211,7 +200,23 @@ impl Stage {
     }
 }
 
-fn config_text(setup: &Setup, port: u16, upstream: &Upstream, api: &Api) -> String {
+/// What the weather server offers: all of it wants the key.
+pub fn furnish(upstream: &Upstream) {
+    upstream.tool("get_forecast", Script::new().require("x-api-key", KEY).text("sunny"));
+    upstream.prompt(
+        "plan",
+        Script::new()
+            .require("x-api-key", KEY)
+            .result(r#"{"messages":[{"role":"user","content":{"type":"text","text":"plan the day"}}]}"#),
+    );
+    upstream.resource(
+        "weather://berlin",
+        Script::new().require("x-api-key", KEY).result(r#"{"contents":[{"uri":"weather://berlin","text":"sunny"}]}"#),
+    );
+}
+
+/// The configuration of a service at this port.
+pub fn config_text(setup: &Setup, port: u16, upstream: &Upstream, api: &Api) -> String {
     let mut text = format!("public_url = \"http://127.0.0.1:{port}\"\n[listen]\naddress = \"127.0.0.1:{port}\"\n");
     // A JSON string is a TOML string.
     let title = usher_testkit::quote(setup.title.unwrap_or("Weather"));

@@ -4,6 +4,9 @@
 #![allow(unreachable_pub, missing_docs, reason = "a test binary exports nothing")]
 
 mod connect_tool;
+#[cfg(feature = "fail-points")]
+mod crashes;
+mod database;
 mod demo;
 mod door;
 mod endings;
