@@ -19,6 +19,7 @@ mod notice;
 mod private_file;
 mod prune;
 mod session;
+mod silence;
 #[cfg(test)]
 mod sqlite_tests;
 mod store;

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 
 use super::page::{origin_of, resolve};
@@ -20,6 +22,7 @@ pub struct Visit {
     origin: Option<String>,
     changes: Vec<(String, Option<String>)>,
     follow: bool,
+    patience: Duration,
 }
 
 impl Visit {
@@ -35,6 +38,7 @@ impl Visit {
             origin: post.then(|| origin_of(url).to_owned()),
             changes: Vec::new(),
             follow: true,
+            patience: DEADLINE,
             method,
         }
     }
@@ -79,6 +83,12 @@ impl Visit {
     /// Leaves a header out that the browser would send.
     pub fn omit(mut self, name: &str) -> Self {
         self.changes.push((name.to_owned(), None));
+        self
+    }
+
+    /// Waits so long for each answer, in place of the usual deadline.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
         self
     }
 
@@ -132,7 +142,7 @@ impl Visit {
         if self.method != Method::GET {
             request = request.body(form);
         }
-        within(DEADLINE, &format!("no page from {what}"), async {
+        within(self.patience, &format!("no page from {what}"), async {
             let response = request.send().await?;
             let (status, headers) = (response.status(), response.headers().clone());
             for line in headers.get_all(header::SET_COOKIE) {

@@ -2,6 +2,7 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    path::Path,
     sync::Arc,
 };
 
@@ -13,7 +14,7 @@ use usher::clock::{Clock as _, SystemClock};
 use usher::identity::tokens::local_user;
 use usher_store::{AuditAction, InteractionId, KeyFile, Store, Vault};
 
-use crate::harness::Folder;
+use crate::harness::{Folder, SECOND};
 
 /// The token of the first client, where a test writes the file itself.
 pub const TOKEN: &str = "token-of-the-first-client-0123456789abc";
@@ -30,7 +31,7 @@ impl Database {
         let folder = Folder::new();
         KeyFile::create(&folder.path().join("usher.keys"), &SystemRandom).unwrap();
         let tokens = folder.path().join("usher.tokens");
-        std::fs::write(&tokens, format!("default = \"{TOKEN}\"\n")).unwrap();
+        std::fs::write(&tokens, format!("default = \"{TOKEN}\"\nsecond = \"{SECOND}\"\n")).unwrap();
         std::fs::set_permissions(&tokens, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
         let url = url(&folder);
         Self { folder, url }
@@ -43,10 +44,7 @@ impl Database {
 
     /// The store, opened past the service.
     pub async fn store(&self) -> Store {
-        let keys = Arc::new(KeyFile::load(&self.folder.path().join("usher.keys")).unwrap());
-        let random = Arc::new(SystemRandom);
-        let vault = Arc::new(Vault::new(keys, random.clone()));
-        Store::open(&SecretString::from(self.url.clone()), vault, random).await.unwrap()
+        open(&self.url, self.folder.path()).await
     }
 
     /// How often this was done to the person.
@@ -65,6 +63,14 @@ impl Database {
         store.close().await;
         waiting.into_iter().map(|interaction| interaction.id).collect()
     }
+}
+
+/// The store at `url`, with the keys in a folder.
+pub async fn open(url: &str, folder: &Path) -> Store {
+    let keys = Arc::new(KeyFile::load(&folder.join("usher.keys")).unwrap());
+    let random = Arc::new(SystemRandom);
+    let vault = Arc::new(Vault::new(keys, random.clone()));
+    Store::open(&SecretString::from(url.to_owned()), vault, random).await.unwrap()
 }
 
 /// Plays a story on SQLite.

@@ -337,8 +337,14 @@ impl Stage {
 
     /// The person connects the weather there.
     pub async fn connect_elsewhere(&self, url: &str, key: &str) {
-        let (store, now) = (self.elsewhere().await, self.clock.now());
-        let mut interaction = self.interaction(url).await;
+        self.connect_at(self.elsewhere().await, url, key).await;
+    }
+
+    /// The same at a store that is open already.
+    pub async fn connect_at(&self, store: Store, url: &str, key: &str) {
+        let now = self.clock.now();
+        let id = InteractionId::parse(url.rsplit('/').next().unwrap()).unwrap();
+        let mut interaction = store.interaction(&id, now).await.unwrap().unwrap();
         for step in [Step::Open, Step::Consent] {
             let Advanced::Done(next) = store.advance(interaction, step, now).await.unwrap() else { panic!("a step") };
             interaction = next;

@@ -14,6 +14,7 @@ mod harness;
 mod lossless;
 mod needs_legacy;
 mod needs_modern;
+mod outages;
 mod pages;
 mod raw;
 mod relay_legacy;
