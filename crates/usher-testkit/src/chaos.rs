@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -40,8 +40,16 @@ pub struct Chaos {
     address: SocketAddr,
     mode: watch::Sender<Order>,
     listening: watch::Receiver<bool>,
-    open: Arc<AtomicUsize>,
+    counts: Arc<Counts>,
     task: AbortHandle,
+}
+
+/// What there is and was.
+#[derive(Debug, Default)]
+struct Counts {
+    open: AtomicUsize,
+    /// Bytes, both ways.
+    passed: AtomicU64,
 }
 
 /// What connections obey.
@@ -58,10 +66,10 @@ impl Chaos {
         let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
         let (mode, orders) = watch::channel(Order { mode: Mode::Pass, stranded: 0 });
         let (listens, listening) = watch::channel(false);
-        let open = Arc::new(AtomicUsize::new(0));
-        let proxy = Proxy { address, target: target.into(), orders, open: Arc::clone(&open) };
+        let counts = Arc::new(Counts::default());
+        let proxy = Proxy { address, target: target.into(), orders, counts: Arc::clone(&counts) };
         let task = tokio::spawn(proxy.run(listens)).abort_handle();
-        let chaos = Self { address, mode, listening, open, task };
+        let chaos = Self { address, mode, listening, counts, task };
         chaos.until_listening(true).await;
         chaos
     }
@@ -84,7 +92,19 @@ impl Chaos {
 
     /// How many connections are open.
     pub fn connections(&self) -> usize {
-        self.open.load(Ordering::SeqCst)
+        self.counts.open.load(Ordering::SeqCst)
+    }
+
+    /// Waits until so many bytes more have passed, both ways together.
+    pub async fn until_passed(&self, bytes: u64) {
+        let passed = || self.counts.passed.load(Ordering::SeqCst);
+        let enough = passed() + bytes;
+        let wait = async {
+            while passed() < enough {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        within(DEADLINE, &format!("fewer than {bytes} bytes have passed"), wait).await;
     }
 
     async fn until_listening(&self, wanted: bool) {
@@ -104,7 +124,7 @@ struct Proxy {
     address: SocketAddr,
     target: String,
     orders: watch::Receiver<Order>,
-    open: Arc<AtomicUsize>,
+    counts: Arc<Counts>,
 }
 
 impl Proxy {
@@ -131,7 +151,7 @@ impl Proxy {
                     },
                     _ = &mut over => break,
                 };
-                let line = Line::new(client, self.orders.clone(), Arc::clone(&self.open));
+                let line = Line::new(client, self.orders.clone(), Arc::clone(&self.counts));
                 let target = self.target.clone();
                 connections.spawn(async move {
                     line.run(&target).await;
@@ -164,23 +184,24 @@ struct Line {
     orders: watch::Receiver<Order>,
     /// Stands still once the order says a higher number.
     stranded: u32,
-    open: Arc<AtomicUsize>,
+    counts: Arc<Counts>,
 }
 
 impl Line {
-    fn new(client: TcpStream, orders: watch::Receiver<Order>, open: Arc<AtomicUsize>) -> Self {
-        open.fetch_add(1, Ordering::SeqCst);
+    fn new(client: TcpStream, orders: watch::Receiver<Order>, counts: Arc<Counts>) -> Self {
+        counts.open.fetch_add(1, Ordering::SeqCst);
         let stranded = orders.borrow().stranded;
-        Self { client, orders, stranded, open }
+        Self { client, orders, stranded, counts }
     }
 
     async fn run(mut self, target: &str) {
         let mut orders = self.orders.clone();
         let cut = orders.wait_for(|order| matches!(order.mode, Mode::Cut | Mode::Refuse));
+        let way = Way { orders: self.orders.clone(), stranded: self.stranded, counts: Arc::clone(&self.counts) };
         let mut server = None;
         tokio::select! {
             _ = cut => {}
-            () = pass(&mut self.client, target, &mut server, &self.orders, self.stranded) => return,
+            () = pass(&mut self.client, target, &mut server, way) => return,
         }
         for stream in [Some(&self.client), server.as_ref()].into_iter().flatten() {
             // Closed by a reset, not in good order.
@@ -191,18 +212,12 @@ impl Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        self.open.fetch_sub(1, Ordering::SeqCst);
+        self.counts.open.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 /// Passes both ways until both ends are done, or one breaks.
-async fn pass(
-    client: &mut TcpStream,
-    target: &str,
-    server: &mut Option<TcpStream>,
-    orders: &watch::Receiver<Order>,
-    stranded: u32,
-) {
+async fn pass(client: &mut TcpStream, target: &str, server: &mut Option<TcpStream>, way: Way) {
     let Ok(connected) = TcpStream::connect(target).await else {
         let _ = client.set_zero_linger();
         return;
@@ -211,32 +226,42 @@ async fn pass(
     let _ = (client.set_nodelay(true), server.set_nodelay(true));
     let (from_client, to_client) = client.split();
     let (from_server, to_server) = server.split();
-    let there = pump(from_client, to_server, orders.clone(), stranded);
-    let back = pump(from_server, to_client, orders.clone(), stranded);
-    tokio::join!(there, back);
+    tokio::join!(way.clone().pump(from_client, to_server), way.pump(from_server, to_client));
 }
 
-/// Passes one way, as ordered at that time.
-async fn pump(mut from: ReadHalf<'_>, mut to: WriteHalf<'_>, mut orders: watch::Receiver<Order>, stranded: u32) {
-    let mut piece = vec![0; PIECE];
-    loop {
-        let read = from.read(&mut piece).await;
-        let Ok(order) = orders.wait_for(|order| order.mode != Mode::Stall).await.map(|order| *order) else { return };
-        if order.stranded > stranded {
-            std::future::pending::<()>().await;
-        }
-        if let Mode::Slow(delay) = order.mode {
-            tokio::time::sleep(delay).await;
-        }
-        match read {
-            Ok(length @ 1..) => {
-                if to.write_all(piece.get(..length).unwrap_or_default()).await.is_err() {
+/// One way of a connection.
+#[derive(Clone)]
+struct Way {
+    orders: watch::Receiver<Order>,
+    stranded: u32,
+    counts: Arc<Counts>,
+}
+
+impl Way {
+    /// Passes what comes, as ordered at that time.
+    async fn pump(mut self, mut from: ReadHalf<'_>, mut to: WriteHalf<'_>) {
+        let mut piece = vec![0; PIECE];
+        loop {
+            let read = from.read(&mut piece).await;
+            let passes = self.orders.wait_for(|order| order.mode != Mode::Stall).await.map(|order| *order);
+            let Ok(order) = passes else { return };
+            if order.stranded > self.stranded {
+                std::future::pending::<()>().await;
+            }
+            if let Mode::Slow(delay) = order.mode {
+                tokio::time::sleep(delay).await;
+            }
+            match read {
+                Ok(length @ 1..) => {
+                    if to.write_all(piece.get(..length).unwrap_or_default()).await.is_err() {
+                        return;
+                    }
+                    self.counts.passed.fetch_add(length as u64, Ordering::SeqCst);
+                }
+                Ok(0) | Err(_) => {
+                    let _ = to.shutdown().await;
                     return;
                 }
-            }
-            Ok(0) | Err(_) => {
-                let _ = to.shutdown().await;
-                return;
             }
         }
     }

@@ -434,7 +434,7 @@ async fn a_store_that_cannot_be_used_is_told_in_one_line() {
     assert!(!folder.path().join("usher.keys").exists());
 
     let port = free_port();
-    let store = format!("[store]\nurl = \"postgres://ada:secret-password@127.0.0.1:{port}/none\"");
+    let store = format!("[store]\nurl = \"postgres://ada:secret-password@127.0.0.1:{port}/none\"\nwait = \"0s\"");
     config(folder.path(), free_port(), "http://127.0.0.1:9/mcp", &store);
     assert_eq!(run(folder.path(), &["keys", "init"]).await.status.code(), Some(0));
     let output = run(folder.path(), &["serve"]).await;
