@@ -17,12 +17,14 @@ use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 
 use crate::store::Shared;
-use crate::{Kind, Store, StoreError, Vault, listen, migrations};
+use crate::{Kind, Store, StoreError, Vault, listen, migrations, silence};
 
 /// How long a call waits for a free connection, and a connection for its server.
 const ACQUIRE: Duration = Duration::from_secs(5);
 /// A connection that idled for longer is asked whether it is still there.
 const IDLE: Duration = Duration::from_secs(1);
+/// How long an answer to that may take.
+const PING: Duration = Duration::from_secs(1);
 const SQLITE_READERS: u32 = 4;
 const POSTGRES_CONNECTIONS: u32 = 16;
 /// Hints kept for a slow receiver before it is told to read everything.
@@ -224,6 +226,11 @@ async fn pools(kind: Kind, options: AnyConnectOptions) -> Result<(AnyPool, AnyPo
     })
 }
 
+/// Whether a connection answers at once.
+async fn answers(connection: &mut AnyConnection) -> bool {
+    matches!(tokio::time::timeout(PING, connection.ping()).await, Ok(Ok(())))
+}
+
 async fn pool(connections: u32, settings: &'static str, options: AnyConnectOptions) -> Result<AnyPool, StoreError> {
     let pool = AnyPoolOptions::new()
         .max_connections(connections)
@@ -232,7 +239,11 @@ async fn pool(connections: u32, settings: &'static str, options: AnyConnectOptio
         .before_acquire(|connection, meta| {
             // A connection that was just used is alive; asking it each time is a round trip more.
             let fresh = meta.idle_for < IDLE;
-            Box::pin(async move { Ok(fresh || connection.ping().await.is_ok()) })
+            Box::pin(async move { Ok(fresh || answers(connection).await) })
+        })
+        .after_release(|connection, _| {
+            // The pool itself asks without a limit, and would keep the place of a connection that stands still.
+            Box::pin(async move { Ok(!silence::is_suspected() || answers(connection).await) })
         })
         .after_connect(move |connection, _| Box::pin(async move { connection.execute(settings).await.map(drop) }))
         .connect_with(options)

@@ -7,6 +7,8 @@ mod connect;
 mod credential;
 mod error;
 mod events;
+#[cfg(feature = "fail-points")]
+mod fail_point;
 mod interaction;
 mod keys;
 mod listen;
@@ -17,6 +19,7 @@ mod notice;
 mod private_file;
 mod prune;
 mod session;
+mod silence;
 #[cfg(test)]
 mod sqlite_tests;
 mod store;
@@ -29,6 +32,8 @@ pub use browser::{BROWSER_IDLE, BROWSER_LIFETIME, BrowserSession};
 pub use credential::{Approval, Completion, Connections, Credential, CredentialKey, CredentialStatus};
 pub use error::StoreError;
 pub use events::Event;
+#[cfg(feature = "fail-points")]
+pub use fail_point::{FailPoint, FailPointError};
 pub use interaction::{
     Advanced, AskReason, DeclinedBy, Destination, FailureReason, Interaction, InteractionId, InteractionState,
     InvalidId, NewInteraction, Obstacle, StateName, Step, TransitionError,
@@ -39,3 +44,21 @@ pub use prune::Pruned;
 pub use session::{NewSession, Session, SessionId, SessionKey};
 pub use store::{Kind, Store};
 pub use vault::Vault;
+
+/// Where a test can stop the process for good: `fail_point!(Consented)`, in an async function. Nothing at all without the
+/// feature `fail-points`, which names the points.
+#[cfg(feature = "fail-points")]
+#[macro_export]
+macro_rules! fail_point {
+    ($point:ident) => {
+        $crate::FailPoint::$point.pass().await
+    };
+}
+
+/// Where a test can stop the process for good: `fail_point!(Consented)`, in an async function. Nothing at all without the
+/// feature `fail-points`, which names the points.
+#[cfg(not(feature = "fail-points"))]
+#[macro_export]
+macro_rules! fail_point {
+    ($point:ident) => {};
+}

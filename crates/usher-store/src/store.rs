@@ -13,7 +13,7 @@ use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 
 use crate::listen::Outbox;
-use crate::{Event, StoreError, Vault};
+use crate::{Event, StoreError, Vault, silence};
 
 /// No call into the store lasts longer than this (R-SEC-04).
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -120,13 +120,27 @@ impl Store {
     pub(crate) fn within<'a, T: 'a>(
         work: impl Future<Output = Result<T, StoreError>> + Send + 'a,
     ) -> Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>> {
-        let limited = tokio::time::timeout(DEADLINE, work);
         Box::pin(async {
-            match limited.await {
-                Ok(result) => result,
-                Err(_) => Err(StoreError::Unavailable(format!("no answer within {} seconds", DEADLINE.as_secs()))),
-            }
+            let mut work = std::pin::pin!(work);
+            // Dropped before the work is, and with it the connection that goes back to its pool.
+            let mut unfinished = Unfinished(true);
+            let done = tokio::time::timeout(DEADLINE, &mut work).await;
+            unfinished.0 = done.is_err();
+            done.unwrap_or_else(|_| {
+                Err(StoreError::Unavailable(format!("no answer within {} seconds", DEADLINE.as_secs())))
+            })
         })
+    }
+}
+
+/// A call that may end, by its deadline or because nobody waits for it any more, before the database has answered.
+struct Unfinished(bool);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if self.0 {
+            silence::suspect();
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
 
 use elicit::Random;
 use secrecy::ExposeSecret;
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::{net::TcpListener, task::JoinHandle, time::Instant};
 use tokio_util::sync::CancellationToken;
 use usher_store::{KeyFile, KeyFileError, Store, StoreError, Vault};
 
@@ -36,6 +36,9 @@ use crate::{
 
 /// How long calls may take to finish after the service was asked to stop.
 pub const DRAIN: Duration = Duration::from_secs(10);
+
+/// How long to wait before a store that was not there is tried again.
+const STORE_AGAIN: Duration = Duration::from_millis(500);
 
 /// How long a service that may run already has to answer.
 const HEALTH: Duration = Duration::from_secs(2);
@@ -143,7 +146,7 @@ pub async fn start(
     let keys = Arc::new(key_file(&config, &*random).await?);
     let state_keys = Arc::new(keys.state_keys());
     let vault = Arc::new(Vault::new(keys, Arc::clone(&random)));
-    let store = Store::open(&config.store, vault, Arc::clone(&random)).await?;
+    let store = open_store(&config, vault, &random).await?;
     let Identity::Local { tokens_file, control_file } = &config.identity;
     let tokens = Tokens::load_or_create(tokens_file, &*random)?;
     let listener = match listener {
@@ -184,6 +187,28 @@ pub async fn start(
     let server = tokio::spawn(connections::serve(listener, router(Arc::clone(&app)), app.stopping.clone(), DRAIN));
     tracing::info!(url = app.config.public_url.origin(), store = ?app.store.kind(), "service started");
     Ok(Running { app, server, jobs, _lock: lock })
+}
+
+/// Opens the store. A server that is not up yet is waited for, for as long as the configuration says: what starts together
+/// starts in any order.
+async fn open_store(config: &Config, vault: Arc<Vault>, random: &Arc<dyn Random>) -> Result<Store, StoreError> {
+    let until = Instant::now() + config.store_wait;
+    let mut told = false;
+    loop {
+        let error = match Store::open(&config.store, Arc::clone(&vault), Arc::clone(random)).await {
+            Err(error @ (StoreError::Unreachable { .. } | StoreError::Unavailable(_))) => error,
+            opened => return opened,
+        };
+        // A file is there or not.
+        if config.database.is_some() || Instant::now() + STORE_AGAIN > until {
+            return Err(error);
+        }
+        if !told {
+            tracing::warn!(%error, "the store is not there yet; trying for {} s", config.store_wait.as_secs());
+            told = true;
+        }
+        tokio::time::sleep(STORE_AGAIN).await;
+    }
 }
 
 /// Takes the SQLite file for this service alone. PostgreSQL is for several.

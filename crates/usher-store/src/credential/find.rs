@@ -9,7 +9,7 @@ use super::{Connections, Credential, CredentialKey};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::lookup::user_key;
 use crate::time::{micros, micros_before};
-use crate::{Event, Store, StoreError};
+use crate::{Event, Store, StoreError, fail_point};
 
 /// `last_used_at` is written at most this often.
 const TOUCH_EVERY: SignedDuration = SignedDuration::from_mins(1);
@@ -115,6 +115,7 @@ impl Store {
     /// also what cannot be read.
     pub async fn disconnect(&self, user: &UserId, provider: &str, now: Timestamp) -> Result<bool, StoreError> {
         let key = CredentialKey::of(user, provider);
+        fail_point!(Disconnecting);
         let deleted = Self::within(async {
             let mut transaction = self.begin().await?;
             let deleted = sqlx::query(DELETE)
@@ -128,7 +129,9 @@ impl Store {
                 let action = AuditAction::CredentialDisconnected;
                 of_provider(action, Outcome::Success, user, provider).insert(&mut transaction, now).await?;
             }
+            fail_point!(DisconnectUncommitted);
             transaction.commit().await?;
+            fail_point!(Disconnected);
             Ok(deleted > 0)
         })
         .await?;

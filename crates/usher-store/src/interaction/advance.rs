@@ -7,7 +7,7 @@ use super::row::{self, StateColumns, columns};
 use super::seal::verify;
 use super::{Advanced, DeclinedBy, Interaction, Obstacle, StateName, Step, TransitionError};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
-use crate::{Event, Store, StoreError};
+use crate::{Event, Store, StoreError, fail_point};
 
 pub(crate) const ADVANCE: &str = concat!(
     "UPDATE interactions SET state = $3, state_at = COALESCE($4, state_at), failure = $5, \
@@ -47,6 +47,9 @@ impl Store {
         });
         match written.await {
             Ok(Advanced::Done(done)) => {
+                if matches!(step, Step::Decline { .. }) {
+                    fail_point!(DeclineCommitted);
+                }
                 self.publish(Event::Interaction(done.id.clone()));
                 Ok(Advanced::Done(done))
             }

@@ -9,7 +9,7 @@ use super::{Interaction, NewInteraction};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::session::storable;
 use crate::time::micros;
-use crate::{SessionKey, Store, StoreError, Vault, lookup, notice};
+use crate::{SessionKey, Store, StoreError, Vault, fail_point, lookup, notice};
 
 pub(crate) const EXPIRE: &str = concat!(
     "UPDATE interactions SET state = 'expired', version = version + 1 WHERE ask_key = $1 AND ",
@@ -57,6 +57,7 @@ impl Store {
                 let interaction = ask_one(&mut transaction, &new[index], &seals[index], &key, notify, now).await?;
                 asked.push((index, interaction));
             }
+            fail_point!(QuestionUncommitted);
             transaction.commit().await?;
             asked.sort_by_key(|(index, _)| *index);
             Ok(asked.into_iter().map(|(_, interaction)| interaction).collect())

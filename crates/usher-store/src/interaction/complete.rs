@@ -7,7 +7,7 @@ use super::seal::verify;
 use super::{Advanced, Interaction, Obstacle, StateName, TransitionError};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::credential::Change;
-use crate::{Completion, CredentialKey, Event, Store, StoreError};
+use crate::{Completion, CredentialKey, Event, Store, StoreError, fail_point};
 
 /// Others can be first only as often as they change this one credential.
 const ATTEMPTS: usize = 8;
@@ -62,6 +62,7 @@ impl Store {
         from: StateName,
         now: Timestamp,
     ) -> Result<Option<Advanced>, StoreError> {
+        fail_point!(Completing);
         let mut transaction = self.begin().await?;
         let Some(done) = swap(&mut transaction, next).await? else {
             transaction.rollback().await?;
@@ -90,7 +91,9 @@ impl Store {
         for action in [stored, AuditAction::InteractionCompleted] {
             AuditEntry::of_interaction(action, Outcome::Success, &done).insert(&mut transaction, now).await?;
         }
+        fail_point!(CompletionUncommitted);
         transaction.commit().await?;
+        fail_point!(CompletionCommitted);
         Ok(Some(Advanced::Done(done)))
     }
 }

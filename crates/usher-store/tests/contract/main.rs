@@ -161,7 +161,7 @@ contract! {
     only_postgres {
         replicas {
             another_replica_hears_of_a_change,
-            a_lost_event_connection_is_told_and_made_again,
+            a_lost_event_connection_is_made_again_and_that_is_told,
             replicas_that_start_together_agree,
             a_plan_made_while_tables_were_small_keeps_to_its_index,
         }

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use usher_store::{
     Advanced, Approval, AskReason, AuditAction, AuditEntry, Credential, CredentialStatus, DeclinedBy, Interaction,
-    InteractionId, InteractionState, NewInteraction, Outcome, SessionKey, Step, StoreError,
+    InteractionId, InteractionState, NewInteraction, Outcome, SessionKey, Step, StoreError, fail_point,
 };
 
 use super::{Broker, needs::Call, waiting::until};
@@ -165,7 +165,9 @@ impl Broker {
                 expires_at,
             })
             .collect();
-        Ok(self.store.ask(&new, notify, now).await?)
+        let asked = self.store.ask(&new, notify, now).await?;
+        fail_point!(QuestionStored);
+        Ok(asked)
     }
 
     /// Waits until something became of `ids`, the deadline, or the stop. Looks at the rows first and last: events are
@@ -270,11 +272,13 @@ impl Broker {
 
     /// The upstream refused these credentials: they are not used again until their owner connects anew.
     pub async fn rejected(&self, principal: &Principal, used: &[Used]) -> Result<(), StoreError> {
+        fail_point!(CredentialRefused);
         for Used { provider, version } in used {
             let marked = self.store.reject_credential(&principal.user, provider, *version, self.clock.now()).await?;
             self.credentials.forget(&principal.user, provider);
             tracing::info!(provider, marked, "credential rejected by the upstream");
         }
+        fail_point!(CredentialRejected);
         Ok(())
     }
 }

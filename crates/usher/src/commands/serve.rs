@@ -30,6 +30,12 @@ pub struct Args {
 /// Runs the command.
 pub async fn run(args: &Args) -> ExitCode {
     telemetry::install(environment("USHER_LOG").as_deref(), colours());
+    #[cfg(feature = "fail-points")]
+    if let Some(armed) = environment("USHER_FAIL_POINT")
+        && let Err(error) = usher_store::FailPoint::arm(&armed)
+    {
+        return fail(&error);
+    }
     let config = match Config::load(&args.config.config, &environment) {
         Ok(config) => config,
         Err(faults) => return fail(&faults),

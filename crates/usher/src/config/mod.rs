@@ -35,6 +35,7 @@ mod variable;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use secrecy::SecretString;
 
@@ -64,6 +65,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// The URL of the store, `sqlite:…` with an absolute path or `postgres://…`. Holds a password at times.
     pub store: SecretString,
+    /// How long a start waits for a store that is a server and not up yet.
+    pub store_wait: Duration,
     /// The database file, where the store is one.
     pub database: Option<PathBuf>,
     /// The file with the master keys.
@@ -99,6 +102,7 @@ impl Config {
             let addresses = listen::agree(public_url, listen::read(root.take("listen")));
             let store = store::read(root.take("store"), &reader);
             let keys = keys::read(root.take("keys"), &reader);
+            let store_wait = store.as_ref().map_or(store::WAIT, |store| store.wait);
             let (store, database) = store.map_or((None, None), |store| (Some(store.url), store.file));
             let folder = file::folder_or(database.as_ref(), reader.directory());
             let local = identity::read(root.take("identity"), folder);
@@ -117,6 +121,7 @@ impl Config {
                 public_url,
                 listen,
                 store: store?,
+                store_wait,
                 database: database_path,
                 keys_file: keys_file?,
                 identity: Identity::Local { tokens_file: tokens_file?, control_file: control_file? },

@@ -7,7 +7,7 @@ use axum::response::Response;
 use elicit::{CompleteNotice, Elicitation, QuestionError, RequestId, UrlElicitationRequired};
 use http::StatusCode;
 use tokio::time::Instant;
-use usher_store::{AskReason, Interaction, Session};
+use usher_store::{AskReason, Interaction, Session, fail_point};
 
 use super::{
     answers::{Heard, Part, Question, Said},
@@ -172,7 +172,10 @@ async fn settle(
     let mut part = answers.part(&session.key, &interaction.id, &*call.caller.app.random);
     if let Some(question) = part.question() {
         match create(call, session, interaction, question) {
-            Ok(create) => held.message(&create).await?,
+            Ok(create) => {
+                held.message(&create).await?;
+                fail_point!(QuestionSent);
+            }
             Err(error) => {
                 tracing::error!(%error, "a question of ours cannot be asked");
                 return Ok(Outcome::TimeIsUp);
@@ -199,8 +202,13 @@ async fn settle(
 /// claimed: a client that has left leaves it to the session's next stream.
 async fn notice(call: &Call, session: &Session, interaction: &Interaction, held: &Held) -> Result<(), Gone> {
     let place = held.reserve().await?;
+    fail_point!(WaiterWoken);
     match call.caller.app.store.claim_notice(&interaction.id, &session.key).await {
-        Ok(true) => place.send(message_event(&CompleteNotice::new(interaction.id.as_str()).to_json())),
+        Ok(true) => {
+            fail_point!(NoticeClaimed);
+            place.send(message_event(&CompleteNotice::new(interaction.id.as_str()).to_json()));
+            fail_point!(NoticeWritten);
+        }
         Ok(false) => {}
         Err(error) => tracing::warn!(%error, "a completion notice cannot be claimed"),
     }

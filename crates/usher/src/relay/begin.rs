@@ -8,7 +8,7 @@ use bytes::Bytes;
 use elicit::{Era, Revision, codes};
 use http::{Method, StatusCode};
 use serde_json::{json, value::RawValue};
-use usher_store::{Session, StoreError};
+use usher_store::{Session, StoreError, fail_point};
 
 use super::{
     call::Caller,
@@ -74,7 +74,9 @@ pub(super) async fn begun(
         return Ok(Arc::new(found));
     }
     let upstream_session = handshake(caller, session, injection).await?;
+    fail_point!(HandshakeDone);
     let first = app.store.begin_session(session, upstream_session.as_deref()).await.map_err(unavailable)?;
+    fail_point!(HandshakeStored);
     app.relay.sessions.forget(&session.key);
     if !first {
         // Somebody else was faster, and theirs counts.

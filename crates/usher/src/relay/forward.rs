@@ -3,6 +3,7 @@
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode, header};
+use usher_store::fail_point;
 
 use super::{
     begin,
@@ -59,6 +60,7 @@ pub(super) fn rejects(caller: &Caller, injection: &Injection, status: StatusCode
 /// Sends a call and takes the answer as the client's era has it.
 pub(super) async fn call(call: &Call, injection: &Injection) -> Forwarded {
     let caller = &call.caller;
+    fail_point!(CallSending);
     let response = match send(caller, injection, Method::POST, call.body.clone()).await {
         Ok(response) => response,
         // An upstream that has not begun its side of the session refuses its handshake.
@@ -66,6 +68,7 @@ pub(super) async fn call(call: &Call, injection: &Injection) -> Forwarded {
         Err(UpstreamError::Refused { status, .. }) => return Forwarded::Refused { status, answer: None },
         Err(error) => return Forwarded::Response(call.end(&Ending::Upstream(error))),
     };
+    fail_point!(CallAnswered);
     if rejects(caller, injection, response.status()) {
         return Forwarded::Rejected;
     }

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use elicit::{Era, Revision, codes};
 use http::{HeaderValue, Method, StatusCode, header};
 use serde_json::value::RawValue;
-use usher_store::{NewSession, SessionId, StoreError};
+use usher_store::{NewSession, SessionId, StoreError, fail_point};
 
 use super::{
     begin,
@@ -110,6 +110,7 @@ pub(super) async fn keep(
         expires_at: now + IDLE,
     };
     caller.app.store.create_session(new, now).await?;
+    fail_point!(SessionStored);
     tracing::info!(
         upstream = caller.upstream().name,
         client = %caller.principal.client,

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use elicit::{ASKING_METHODS, Action, Era, Revision, STATE_REJECTED, codes, unsupported_version};
 use http::{HeaderMap, StatusCode};
 use serde_json::value::RawValue;
-use usher_store::AuditAction;
+use usher_store::{AuditAction, fail_point};
 
 use super::{
     ask_modern,
@@ -105,6 +105,7 @@ async fn finish(call: &Call, round: &Round) -> Response {
 async fn retry(mut call: Call, round: Round, responses: Option<&RawValue>, accepts_events: bool) -> Response {
     call.connects = round.connects;
     let taken = rounds::take(round, responses);
+    fail_point!(RetryTaken);
     if let Some((ours, action)) = taken.refused {
         let provider = title(&call, &ours.provider);
         if action == Action::Cancel {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use elicit::CompleteNotice;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use usher_store::{InteractionId, SessionKey, StoreError};
+use usher_store::{InteractionId, SessionKey, StoreError, fail_point};
 
 use super::ask_legacy::TOOLS_CHANGED;
 use crate::{app::App, mcp::sse::message_event};
@@ -76,7 +76,9 @@ async fn deliver_once(app: &App, session: &SessionKey) -> Result<(), StoreError>
         // A place in the queue first, so that a notice that was claimed is also sent.
         let Some(permit) = stream.reserve().await else { return Ok(()) };
         if app.store.claim_notice(&interaction, session).await? {
+            fail_point!(StreamNoticeClaimed);
             permit.send(message_event(&CompleteNotice::new(interaction.as_str()).to_json()));
+            fail_point!(StreamNoticeWritten);
         }
     }
     Ok(())

@@ -4,6 +4,9 @@
 #![allow(unreachable_pub, missing_docs, reason = "a test binary exports nothing")]
 
 mod connect_tool;
+#[cfg(feature = "fail-points")]
+mod crashes;
+mod database;
 mod demo;
 mod door;
 mod endings;
@@ -11,6 +14,7 @@ mod harness;
 mod lossless;
 mod needs_legacy;
 mod needs_modern;
+mod outages;
 mod pages;
 mod processes;
 mod raw;

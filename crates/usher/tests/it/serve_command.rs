@@ -5,7 +5,7 @@ use std::{
     net::{TcpListener, TcpStream},
     os::unix::fs::PermissionsExt,
     path::Path,
-    process::{Child, Command, ExitStatus, Output, Stdio},
+    process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio},
     sync::mpsc,
 };
 
@@ -21,7 +21,8 @@ use usher_testkit::{
 
 use crate::harness::{Folder, USHER};
 
-fn usher(folder: &Path, arguments: &[&str]) -> Command {
+/// A command of the real binary, with the configuration of this folder.
+pub fn usher(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(USHER);
     command.args(arguments).arg("--config").arg(folder.join("usher.toml")).current_dir(folder);
     // No browser of the machine that runs the tests is opened.
@@ -53,6 +54,34 @@ fn config(folder: &Path, port: u16, upstream: &str, more: &str) {
     std::fs::write(folder.join("usher.toml"), text).unwrap();
 }
 
+/// What `usher serve --show-token` prints until it is ready.
+pub async fn greeting(stdout: ChildStdout) -> String {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let lines = BufReader::new(stdout).lines().map_while(Result::ok);
+        lines.for_each(|line| drop(sender.send(line)));
+    });
+    let read = move || {
+        let mut welcome = String::new();
+        // The host's configuration comes last; its closing brace stands alone.
+        while let Ok(line) = receiver.recv_timeout(DEADLINE) {
+            welcome.push_str(&line);
+            welcome.push('\n');
+            if line == "}" {
+                return welcome;
+            }
+        }
+        panic!("no whole greeting: {welcome}");
+    };
+    tokio::task::spawn_blocking(read).await.unwrap()
+}
+
+/// The sign-in link of a greeting.
+pub fn link_in(greeting: &str) -> String {
+    let mut words = greeting.split_whitespace();
+    words.find(|word| word.contains("/login?token=")).unwrap().to_owned()
+}
+
 /// A running `usher serve`; ended with the test.
 struct Service {
     child: Child,
@@ -82,30 +111,12 @@ impl Service {
             let _ = stderr.read_to_string(&mut log);
             log
         });
-        let (sender, receiver) = mpsc::channel();
-        std::thread::spawn(move || {
-            let lines = BufReader::new(stdout).lines().map_while(Result::ok);
-            lines.for_each(|line| drop(sender.send(line)));
-        });
-        let read = move || {
-            let mut welcome = String::new();
-            // The host's configuration comes last; its closing brace stands alone.
-            while let Ok(line) = receiver.recv_timeout(DEADLINE) {
-                welcome.push_str(&line);
-                welcome.push('\n');
-                if line == "}" {
-                    return welcome;
-                }
-            }
-            panic!("no whole greeting: {welcome}");
-        };
-        let welcome = tokio::task::spawn_blocking(read).await.unwrap();
+        let welcome = greeting(stdout).await;
         Self { child, folder, origin: format!("http://127.0.0.1:{port}"), welcome, log: Some(log) }
     }
 
     fn link(&self) -> String {
-        let words = self.welcome.split_whitespace();
-        words.into_iter().find(|word| word.contains("/login?token=")).unwrap().to_owned()
+        link_in(&self.welcome)
     }
 
     fn host_config(&self) -> serde_json::Value {
@@ -423,7 +434,7 @@ async fn a_store_that_cannot_be_used_is_told_in_one_line() {
     assert!(!folder.path().join("usher.keys").exists());
 
     let port = free_port();
-    let store = format!("[store]\nurl = \"postgres://ada:secret-password@127.0.0.1:{port}/none\"");
+    let store = format!("[store]\nurl = \"postgres://ada:secret-password@127.0.0.1:{port}/none\"\nwait = \"0s\"");
     config(folder.path(), free_port(), "http://127.0.0.1:9/mcp", &store);
     assert_eq!(run(folder.path(), &["keys", "init"]).await.status.code(), Some(0));
     let output = run(folder.path(), &["serve"]).await;
