@@ -297,7 +297,7 @@ async fn starts(database: Database) {
     outage.chaos.set(Mode::Refuse).await;
     let path = outage.stage.folder.path().join("usher.toml");
     let config = || Config::load(&path, &|_| None).unwrap();
-    let begun = start(config(), None, outage.stage.clock.clone(), std::sync::Arc::new(elicit::SystemRandom));
+    let begun = start(config(), None, outage.stage.clock.clone(), std::sync::Arc::new(elicit::SystemRandom), None);
     tokio::pin!(begun);
     let early = tokio::time::timeout(Duration::from_millis(700), &mut begun).await;
     assert!(early.is_err(), "it waits: {:?}", early.map(|begun| begun.err()));
