@@ -7,15 +7,17 @@ mod connect;
 mod credential;
 mod error;
 mod events;
+mod inspect;
 mod interaction;
+mod key_notes;
 mod keys;
 mod listen;
 mod lookup;
 mod migrations;
-mod needed;
 mod notice;
 mod private_file;
 mod prune;
+mod rewrap;
 mod session;
 #[cfg(test)]
 mod sqlite_tests;
@@ -29,13 +31,15 @@ pub use browser::{BROWSER_IDLE, BROWSER_LIFETIME, BrowserSession};
 pub use credential::{Approval, Completion, Connections, Credential, CredentialKey, CredentialStatus};
 pub use error::StoreError;
 pub use events::Event;
+pub use inspect::{Ending, Inspection, KeyUses, Schema};
 pub use interaction::{
     Advanced, AskReason, DeclinedBy, Destination, FailureReason, Interaction, InteractionId, InteractionState,
     InvalidId, NewInteraction, Obstacle, StateName, Step, TransitionError,
 };
-pub use keys::{KeyError, KeyFile, KeyFileError, KeyWrap, WrappedKey};
+pub use keys::{KeyEntry, KeyError, KeyFile, KeyFileEdit, KeyFileError, KeyRing, KeyRole, KeyWrap, WrappedKey};
 pub use private_file::create_private_file;
 pub use prune::Pruned;
+pub use rewrap::Rewrapped;
 pub use session::{NewSession, Session, SessionId, SessionKey};
 pub use store::{Kind, Store};
 pub use vault::Vault;

@@ -5,6 +5,7 @@ pub mod demo;
 mod forward;
 pub mod keys;
 pub mod login;
+mod reload;
 pub mod serve;
 mod stop;
 
@@ -28,7 +29,7 @@ enum Command {
     Demo(demo::Args),
     /// Sign in to the pages in this machine's browser, by a one-time link.
     Login(login::Args),
-    /// The key file that all credentials are sealed with.
+    /// The master keys that everything is sealed with.
     Keys {
         #[command(subcommand)]
         command: keys::Command,
@@ -59,7 +60,7 @@ pub fn run() -> ExitCode {
             Command::Serve(args) => serve::run(&args).await,
             Command::Demo(args) => demo::run(args).await,
             Command::Login(args) => login::run(args).await,
-            Command::Keys { command } => keys::run(&command),
+            Command::Keys { command } => keys::run(&command).await,
         }
     });
     // A blocking task that hangs, such as a name look-up, does not hold the process.

@@ -6,7 +6,7 @@ use elicit::SystemRandom;
 use secrecy::ExposeSecret;
 use serde_json::json;
 
-use super::{ConfigArgs, colours, environment, fail, stop::asked_to_stop};
+use super::{ConfigArgs, colours, environment, fail, reload, stop::asked_to_stop};
 use crate::{
     app::App,
     clock::SystemClock,
@@ -47,6 +47,7 @@ pub async fn run(args: &Args) -> ExitCode {
     } else {
         println!("{}", addresses(&running.app));
     }
+    reload::at_hangup(Arc::clone(&running.app));
     tokio::select! {
         () = asked_to_stop(false) => {}
         () = running.ended() => return fail(&"the server ended by itself; the log says why"),

@@ -25,15 +25,17 @@ mod upstream;
 
 use std::{sync::Arc, time::Duration};
 
-use elicit::StateKeys;
-use usher_store::Store;
+use usher_store::{KeyRing, Store};
 
-pub use self::notices::{catch_up, deliver};
 use self::{answers::Answers, cancels::Cancels, sessions::Sessions, streams::Streams};
+pub use self::{
+    notices::{catch_up, deliver},
+    rounds::STATE_LIVES,
+};
 
 /// What the data plane keeps in memory on this replica.
 pub struct Relay {
-    state_keys: Arc<StateKeys>,
+    keys: Arc<KeyRing>,
     sessions: Sessions,
     answers: Answers,
     cancels: Cancels,
@@ -46,9 +48,9 @@ pub const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
 impl Relay {
     /// An idle data plane.
-    pub fn new(state_keys: Arc<StateKeys>, store: Store) -> Self {
+    pub fn new(keys: Arc<KeyRing>, store: Store) -> Self {
         Self {
-            state_keys,
+            keys,
             answers: Answers::new(store.instance()),
             cancels: Cancels::default(),
             sessions: Sessions::new(store),
