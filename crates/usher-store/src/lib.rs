@@ -9,15 +9,17 @@ mod error;
 mod events;
 #[cfg(feature = "fail-points")]
 mod fail_point;
+mod inspect;
 mod interaction;
+mod key_notes;
 mod keys;
 mod listen;
 mod lookup;
 mod migrations;
-mod needed;
 mod notice;
 mod private_file;
 mod prune;
+mod rewrap;
 mod session;
 mod silence;
 #[cfg(test)]
@@ -34,13 +36,15 @@ pub use error::StoreError;
 pub use events::Event;
 #[cfg(feature = "fail-points")]
 pub use fail_point::{FailPoint, FailPointError};
+pub use inspect::{Ending, Inspection, KeyUses, Schema};
 pub use interaction::{
     Advanced, AskReason, DeclinedBy, Destination, FailureReason, Interaction, InteractionId, InteractionState,
     InvalidId, NewInteraction, Obstacle, StateName, Step, TransitionError,
 };
-pub use keys::{KeyError, KeyFile, KeyFileError, KeyWrap, WrappedKey};
+pub use keys::{KeyEntry, KeyError, KeyFile, KeyFileEdit, KeyFileError, KeyRing, KeyRole, KeyWrap, WrappedKey};
 pub use private_file::create_private_file;
 pub use prune::Pruned;
+pub use rewrap::Rewrapped;
 pub use session::{NewSession, Session, SessionId, SessionKey};
 pub use store::{Kind, Store};
 pub use vault::Vault;

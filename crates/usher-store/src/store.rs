@@ -1,6 +1,5 @@
 //! The store: its parts, and how a transaction begins and ends.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -40,8 +39,6 @@ pub(crate) struct Shared {
     /// To the task that tells other replicas; `None` on SQLite and once closed.
     pub(crate) outbox: Mutex<Option<Outbox>>,
     pub(crate) tasks: Mutex<JoinSet<()>>,
-    /// Master keys that stand in `key_ids` for certain.
-    pub(crate) known_keys: Mutex<BTreeSet<String>>,
 }
 
 /// The database behind a store.

@@ -10,10 +10,11 @@ use std::{
 };
 
 use elicit::Random;
+use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use tokio::{net::TcpListener, task::JoinHandle, time::Instant};
 use tokio_util::sync::CancellationToken;
-use usher_store::{KeyFile, KeyFileError, Store, StoreError, Vault};
+use usher_store::{KeyFile, KeyFileError, KeyRing, Store, StoreError, Vault};
 
 use lock::{LockError, StoreLock};
 
@@ -29,7 +30,10 @@ use crate::{
         control::{ControlError, ControlFile, ControlToken},
         tokens::{Tokens, TokensError},
     },
-    jobs,
+    jobs::{
+        self,
+        keys::{Keys, Stamp},
+    },
     relay::Relay,
     router::router,
 };
@@ -143,9 +147,9 @@ pub async fn start(
 ) -> Result<Running, StartError> {
     // Before anything is written: what is there may be another's.
     let lock = lock(&config).await?;
-    let keys = Arc::new(key_file(&config, &*random).await?);
-    let state_keys = Arc::new(keys.state_keys());
-    let vault = Arc::new(Vault::new(keys, Arc::clone(&random)));
+    let stamp = Stamp::of(&config.keys_file);
+    let ring = Arc::new(KeyRing::new(key_file(&config, &*random, clock.now()).await?));
+    let vault = Arc::new(Vault::new(Arc::clone(&ring) as _, Arc::clone(&random)));
     let store = open_store(&config, vault, &random).await?;
     let Identity::Local { tokens_file, control_file } = &config.identity;
     let tokens = Tokens::load_or_create(tokens_file, &*random)?;
@@ -180,9 +184,10 @@ pub async fn start(
         limits: Arc::new(Limits::default()),
         waiting: Waiting::default(),
     };
-    let relay = Relay::new(state_keys, store.clone(), &config, program);
+    let relay = Relay::new(Arc::clone(&ring), store.clone(), &config, program);
+    let keys = Keys::new(ring, config.keys_file.clone(), stamp);
     let stopping = CancellationToken::new();
-    let app = Arc::new(App { config, store, clock, random, egress, tokens, control, broker, relay, stopping });
+    let app = Arc::new(App { config, store, keys, clock, random, egress, tokens, control, broker, relay, stopping });
     let jobs = jobs::start(&app);
     let server = tokio::spawn(connections::serve(listener, router(Arc::clone(&app)), app.stopping.clone(), DRAIN));
     tracing::info!(url = app.config.public_url.origin(), store = ?app.store.kind(), "service started");
@@ -241,7 +246,7 @@ fn unneeded(config: &Config) -> impl Iterator<Item = &str> {
     config.providers.iter().map(|provider| provider.name.as_str()).filter(move |name| !needed(name))
 }
 
-async fn key_file(config: &Config, random: &dyn Random) -> Result<KeyFile, StartError> {
+async fn key_file(config: &Config, random: &dyn Random, now: Timestamp) -> Result<KeyFile, StartError> {
     let file = &config.keys_file;
     match KeyFile::load(file) {
         Err(KeyFileError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
@@ -256,7 +261,7 @@ async fn key_file(config: &Config, random: &dyn Random) -> Result<KeyFile, Start
         // Whether or not the server answers, the file comes first.
         _ if shared => Err(StartError::NoKeys { path }),
         Ok(_) => {
-            let made = KeyFile::create(file, random).map_err(StartError::Keys)?;
+            let made = KeyFile::create(file, random, now).map_err(StartError::Keys)?;
             tracing::info!(path, "made a key file: keep a copy of it, apart from the store");
             Ok(made)
         }
@@ -291,7 +296,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use elicit::{ClientId, Principal, SystemRandom, UserId};
-    use jiff::{SignedDuration, Timestamp};
+    use jiff::SignedDuration;
     use usher_store::{Advanced, AskReason, Completion, Destination, InteractionId, NewInteraction, Step};
 
     use super::*;
@@ -327,7 +332,7 @@ mod tests {
     }
 
     async fn open(config: &Config) -> Store {
-        let keys = Arc::new(key_file(config, &SystemRandom).await.unwrap());
+        let keys = Arc::new(key_file(config, &SystemRandom, Timestamp::UNIX_EPOCH).await.unwrap());
         let vault = Arc::new(Vault::new(keys, Arc::new(SystemRandom)));
         Store::open(&config.store, vault, Arc::new(SystemRandom)).await.unwrap()
     }
@@ -348,7 +353,7 @@ mod tests {
         let backup = folder.path("backup");
         std::fs::rename(&config.keys_file, &backup).unwrap();
 
-        let Err(error) = key_file(&config, &SystemRandom).await else { panic!("it was made") };
+        let Err(error) = key_file(&config, &SystemRandom, Timestamp::UNIX_EPOCH).await else { panic!("it was made") };
 
         assert!(matches!(&error, StartError::LostKeys { ids, .. } if *ids == kept), "{error}");
         assert!(error.to_string().contains("put the file back from its backup"), "{error}");
@@ -363,7 +368,7 @@ mod tests {
         let folder = Folder::new();
         let config = config(&folder);
         crate::config::private_file::create(&config.keys_file, "").unwrap();
-        let Err(error) = key_file(&config, &SystemRandom).await else { panic!("it was used") };
+        let Err(error) = key_file(&config, &SystemRandom, Timestamp::UNIX_EPOCH).await else { panic!("it was used") };
         assert!(matches!(error, StartError::KeyText { error: KeyFileError::Active(0), .. }), "{error}");
         assert!(error.to_string().starts_with(&format!("{}: ", config.keys_file.display())), "{error}");
         assert_eq!(std::fs::read_to_string(&config.keys_file).unwrap(), "");

@@ -46,7 +46,6 @@ impl Store {
             }
         };
         if let Advanced::Done(done) = &ended {
-            self.key_is_noted();
             let key = CredentialKey::of(&done.principal.user, &done.provider);
             self.publish(Event::Credential(key));
             self.publish(Event::Interaction(done.id.clone()));

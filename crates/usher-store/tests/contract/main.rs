@@ -15,6 +15,7 @@ mod notice;
 mod prune;
 mod race;
 mod replicas;
+mod rewrap;
 mod samples;
 mod secrecy;
 mod session;
@@ -112,6 +113,8 @@ contract! {
         }
         keys {
             a_key_file_that_lacks_a_needed_key_is_refused,
+            another_key_under_a_needed_id_is_refused,
+            a_replica_that_lacks_a_key_fails_clearly_and_replaces_nothing,
             an_older_key_still_opens_and_the_active_one_seals,
             a_session_whose_key_is_gone_is_unknown,
             a_sign_in_whose_key_is_gone_is_none,
@@ -138,6 +141,16 @@ contract! {
             askers_of_several_do_not_wait_for_each_other,
             asking_and_pruning_do_not_wait_for_each_other,
             restarting_and_asking_leave_one_open_question,
+        }
+        rewrap {
+            what_an_older_key_wrapped_is_wrapped_anew,
+            what_a_next_key_wrapped_is_left_alone,
+            a_run_that_was_cut_short_is_taken_up_again,
+            several_runs_at_once_do_no_harm,
+            a_credential_that_changes_meanwhile_is_whole,
+            what_was_changed_in_the_database_stays_unreadable,
+            a_key_that_is_needed_is_never_forgotten,
+            the_key_of_a_row_is_read_out_of_its_value,
         }
         secrecy {
             no_secret_lies_in_the_database,

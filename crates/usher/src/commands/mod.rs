@@ -6,6 +6,7 @@ mod forward;
 mod guard;
 pub mod keys;
 pub mod login;
+mod reload;
 pub mod serve;
 mod stop;
 
@@ -32,7 +33,7 @@ enum Command {
     /// Ends what a killed service leaves behind; the service runs it for itself.
     #[command(hide = true)]
     Guard,
-    /// The key file that all credentials are sealed with.
+    /// The master keys that everything is sealed with.
     Keys {
         #[command(subcommand)]
         command: keys::Command,
@@ -66,7 +67,7 @@ pub fn run() -> ExitCode {
             Command::Serve(args) => serve::run(&args).await,
             Command::Demo(args) => demo::run(args).await,
             Command::Login(args) => login::run(args).await,
-            Command::Keys { command } => keys::run(&command),
+            Command::Keys { command } => keys::run(&command).await,
             Command::Guard => ExitCode::SUCCESS,
         }
     });

@@ -6,7 +6,7 @@ use elicit::SystemRandom;
 use secrecy::ExposeSecret;
 use serde_json::json;
 
-use super::{ConfigArgs, colours, environment, fail, own_program, stop::asked_to_stop};
+use super::{ConfigArgs, colours, environment, fail, own_program, reload, stop::asked_to_stop};
 use crate::{
     app::App,
     clock::SystemClock,
@@ -54,6 +54,7 @@ pub async fn run(args: &Args) -> ExitCode {
     } else {
         println!("{}", addresses(&running.app));
     }
+    reload::at_hangup(Arc::clone(&running.app));
     tokio::select! {
         () = asked_to_stop(false) => {}
         () = running.ended() => return fail(&"the server ended by itself; the log says why"),

@@ -37,7 +37,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 
 pub use check::Check;
 pub use command::Command;
@@ -158,9 +158,19 @@ impl Paths {
     /// Reads the file at `path`. A secret that it names and that cannot be had here, an environment variable of the
     /// service for example, is no fault; all others are.
     pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Self, Faults> {
+        Self::load_with_store(path, env).map(|(paths, _)| paths)
+    }
+
+    /// The same with the URL of the store, if it can be had here.
+    pub fn load_with_store(
+        path: &Path,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<(Self, Option<SecretString>), Faults> {
         let config = Config::read(&text_of(path)?, path, env, Secrets::Spared)?;
         let Identity::Local { control_file, .. } = config.identity;
-        Ok(Self { keys_file: config.keys_file, control_file })
+        // What was spared is empty.
+        let store = Some(config.store).filter(|url| !url.expose_secret().is_empty());
+        Ok((Self { keys_file: config.keys_file, control_file }, store))
     }
 }
 

@@ -1,4 +1,6 @@
-//! Background loops: events of the store, the poll behind them, pruning.
+//! Background loops: events of the store, the poll behind them, pruning, master keys.
+
+pub mod keys;
 
 use std::{sync::Arc, time::Duration};
 
@@ -30,6 +32,8 @@ pub fn start(app: &Arc<App>) -> Vec<JoinHandle<()>> {
         tokio::spawn(until_stop(Arc::clone(app), poll(Arc::clone(app)))),
         tokio::spawn(until_stop(Arc::clone(app), prune(Arc::clone(app)))),
         tokio::spawn(until_stop(Arc::clone(app), reap(Arc::clone(app)))),
+        tokio::spawn(until_stop(Arc::clone(app), keys::watch(Arc::clone(app)))),
+        tokio::spawn(until_stop(Arc::clone(app), keys::rewrap(Arc::clone(app)))),
     ]
 }
 

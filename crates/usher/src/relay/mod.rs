@@ -25,21 +25,23 @@ mod upstream;
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use elicit::StateKeys;
-use usher_store::{CredentialKey, Store};
+use usher_store::{CredentialKey, KeyRing, Store};
+
+use self::upstream::Processes;
+use self::{answers::Answers, cancels::Cancels, sessions::Sessions, streams::Streams};
+pub use self::{
+    notices::{catch_up, deliver},
+    rounds::STATE_LIVES,
+};
 
 use crate::{
     app::App,
     config::{Config, Transport},
 };
 
-pub use self::notices::{catch_up, deliver};
-use self::upstream::Processes;
-use self::{answers::Answers, cancels::Cancels, sessions::Sessions, streams::Streams};
-
 /// What the data plane keeps in memory on this replica.
 pub struct Relay {
-    state_keys: Arc<StateKeys>,
+    keys: Arc<KeyRing>,
     sessions: Sessions,
     answers: Answers,
     cancels: Cancels,
@@ -60,10 +62,10 @@ impl Relay {
     /// An idle data plane.
     ///
     /// `program` is our own, which the guard of processes runs.
-    pub fn new(state_keys: Arc<StateKeys>, store: Store, config: &Config, program: Option<&Path>) -> Self {
+    pub fn new(keys: Arc<KeyRing>, store: Store, config: &Config, program: Option<&Path>) -> Self {
         let runs = config.upstreams.iter().any(|upstream| matches!(upstream.transport, Transport::Process(_)));
         Self {
-            state_keys,
+            keys,
             answers: Answers::new(store.instance()),
             cancels: Cancels::default(),
             sessions: Sessions::new(store),

@@ -11,6 +11,7 @@ mod demo;
 mod door;
 mod endings;
 mod harness;
+mod keys_command;
 mod lossless;
 mod needs_legacy;
 mod needs_modern;

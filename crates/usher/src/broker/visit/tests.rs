@@ -52,8 +52,12 @@ impl Keys {
 }
 
 impl KeyWrap for Keys {
-    fn active_id(&self) -> &str {
+    fn active_id(&self) -> String {
         self.now().active_id()
+    }
+
+    fn older_ids(&self) -> Vec<String> {
+        self.now().older_ids()
     }
 
     fn has(&self, id: &str) -> bool {
@@ -70,6 +74,7 @@ impl KeyWrap for Keys {
 }
 
 struct House {
+    url: SecretString,
     broker: Broker,
     clock: Arc<Still>,
     keys: Arc<Keys>,
@@ -102,7 +107,7 @@ async fn house(check: Option<&str>) -> House {
     install_crypto_provider();
     let folder = Folder::new();
     let random = Arc::new(SystemRandom);
-    let key = |name: &str| KeyFile::create(&folder.path(name), &SystemRandom).unwrap();
+    let key = |name: &str| KeyFile::create(&folder.path(name), &SystemRandom, now()).unwrap();
     let keys = Arc::new(Keys { kept: [key("usher.keys"), key("other.keys")], lost: AtomicBool::new(false) });
     let vault = Arc::new(Vault::new(keys.clone(), random.clone()));
     let url = SecretString::from(format!("sqlite:{}", folder.path("usher.db").display()));
@@ -118,7 +123,7 @@ async fn house(check: Option<&str>) -> House {
         limits: Arc::new(Limits::default()),
         waiting: Waiting::default(),
     };
-    House { broker, clock, keys, _folder: folder }
+    House { url, broker, clock, keys, _folder: folder }
 }
 
 fn person(subject: &str) -> UserId {
@@ -127,6 +132,15 @@ fn person(subject: &str) -> UserId {
 
 fn typed(pairs: &[(&str, &str)]) -> BTreeMap<String, SecretString> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), SecretString::from(*value))).collect()
+}
+
+impl House {
+    /// For good: the operator has given it up.
+    async fn lose_the_key(&self) {
+        let id = self.keys.now().active_id();
+        self.keys.lost.store(true, Ordering::SeqCst);
+        Store::give_up_key(&self.url, &id).await.unwrap();
+    }
 }
 
 impl House {
@@ -383,7 +397,7 @@ async fn a_credential_that_cannot_be_read_is_connected_anew() {
     let house = house(None).await;
     let first = house.ask("desktop", AskReason::Missing).await;
     house.submit(&first, KEY).await;
-    house.keys.lost.store(true, Ordering::SeqCst);
+    house.lose_the_key().await;
     house.broker.credentials.forget_all();
     let principal = Principal { user: person("owner"), client: ClientId::new("desktop").unwrap() };
     let upstream = house.broker.config.upstream("forecast").unwrap();
