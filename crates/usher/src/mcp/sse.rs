@@ -111,8 +111,19 @@ fn data_of(text: &str) -> Option<Cow<'_, str>> {
     data
 }
 
+/// The lines of a text: each of LF, CR LF and CR ends one.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
-    text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let Some(end) = memchr::memchr2(b'\n', b'\r', text.as_bytes()) else {
+            rest = None;
+            return Some(text);
+        };
+        let (line, after) = text.split_at(end);
+        rest = after.strip_prefix("\r\n").or_else(|| after.get(1..));
+        Some(line)
+    })
 }
 
 /// Our own event that carries `message`.
@@ -182,6 +193,11 @@ mod tests {
     fn a_message_with_line_breaks_survives_its_own_framing() {
         let event = Event { raw: message_event("{\n \"a\": 1\r\n}") };
         assert_eq!(event.data().as_deref(), Some("{\n \"a\": 1\n}"));
+    }
+
+    #[test]
+    fn each_line_end_counts_once() {
+        assert_eq!(lines("a\r\n\rb\n\nc\r").collect::<Vec<_>>(), ["a", "", "b", "", "c", ""]);
     }
 
     #[test]
