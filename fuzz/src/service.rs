@@ -138,10 +138,18 @@ fn parts(input: &[u8], message: &Message<'_>) {
 pub fn sse(input: &[u8]) {
     let Some((&cut, stream)) = input.split_first() else { return };
     let (whole, rest) = events([stream]);
-    assert_eq!([whole.concat(), rest.to_vec()].concat(), stream, "a byte was lost or moved");
-    let (pieces, last) = events(stream.chunks(1 + usize::from(cut % 16)));
-    assert_eq!((&pieces, &last), (&whole, &rest), "another cut, other events");
-    assert_eq!(events(stream.split_inclusive(|byte| *byte == b'\r')), (whole.clone(), rest), "a cut between CR and LF");
+    let read = |events: &[Vec<u8>]| -> Vec<(Option<String>, bool)> {
+        let event = |raw: &Vec<u8>| Event { raw: raw.clone().into() };
+        events.iter().map(event).map(|event| (event.data().map(|data| data.into_owned()), event.has_id())).collect()
+    };
+    for (events, rest) in [
+        (whole.clone(), rest),
+        events(stream.chunks(1 + usize::from(cut % 16))),
+        events(stream.split_inclusive(|byte| *byte == b'\r')),
+    ] {
+        assert_eq!(read(&events), read(&whole), "another cut, other events");
+        assert_eq!([events.concat(), rest].concat(), stream, "a byte was lost or moved");
+    }
     for raw in whole {
         let text = String::from_utf8_lossy(&raw).into_owned();
         let lines = lines(text.strip_prefix('\u{feff}').unwrap_or(&text));
@@ -170,7 +178,6 @@ fn events<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Vec<u8>>, Vec<
         events.push(piece).expect("inputs are short");
         found.extend(std::iter::from_fn(|| events.next_event()).map(|event| event.raw.to_vec()));
     }
-    // A CR at the end of a stream is a line end, but only the end of the stream says so.
     (found, events.rest().to_vec())
 }
 
