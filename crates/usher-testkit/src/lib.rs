@@ -12,6 +12,7 @@ pub mod client;
 mod deadline;
 mod door;
 mod json;
+pub mod load;
 mod message;
 pub mod person;
 pub mod provider;

@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use self::talk::{Both, case};
 
 /// How many exchanges there are.
-const CASES: u32 = 600;
+const CASES: u32 = 512;
 
 /// R-GW-02, R-FORM-10, R-FORM-11: number text, key order, escapes, blanks, unknown members, methods and fields, of requests,
 /// notifications, results, errors, questions and answers, in both directions and both eras, as JSON and as events however
@@ -22,7 +22,7 @@ fn whatever_two_sides_say_arrives_as_it_was_written() {
     let runtime = Runtime::new().unwrap();
     let both = runtime.block_on(Both::start());
     let config = Config { cases: CASES, max_shrink_iters: 300, failure_persistence: None, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed));
+    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::XorShift, &seed));
     let result = runner.run(&case(), |case| {
         // A task of its own, so that what fails in it is a failure of the case.
         runtime.block_on(both.hold(&case));
@@ -34,8 +34,8 @@ fn whatever_two_sides_say_arrives_as_it_was_written() {
 
 /// Another one in each run, or the one of a run that failed.
 #[allow(clippy::disallowed_methods, reason = "which run to repeat is for whoever starts the test")]
-fn seed() -> [u8; 32] {
-    let mut seed = [0; 32];
+fn seed() -> [u8; 16] {
+    let mut seed = [0; 16];
     match std::env::var("USHER_LOSSLESS_SEED") {
         Ok(hex) => {
             for (place, byte) in seed.iter_mut().enumerate() {

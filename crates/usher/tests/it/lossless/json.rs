@@ -29,8 +29,8 @@ fn characters(half: u32) -> impl Strategy<Value = String> {
 }
 
 fn string() -> impl Strategy<Value = String> {
-    let long = (characters(1), 1_usize..3000).prop_map(|(some, times)| some.repeat(times));
-    prop_oneof![40 => characters(1), 1 => long].prop_map(|inner| format!("\"{inner}\""))
+    let long = (characters(1), 1_usize..600).prop_map(|(some, times)| some.repeat(times));
+    prop_oneof![80 => characters(1), 1 => long].prop_map(|inner| format!("\"{inner}\""))
 }
 
 /// Blanks between tokens.
@@ -59,7 +59,7 @@ fn object(inner: impl Strategy<Value = String>) -> impl Strategy<Value = String>
 
 /// An object nested far deeper than people write.
 fn deep() -> impl Strategy<Value = String> {
-    (1_usize..1500, value()).prop_map(|(depth, inner)| {
+    (1_usize..600, value()).prop_map(|(depth, inner)| {
         let mut text = String::new();
         for level in 0..depth {
             let _ = write!(text, "{{\"{}\":[", level % 3);
