@@ -13,6 +13,7 @@ pub mod client;
 mod deadline;
 mod door;
 mod json;
+pub mod load;
 mod message;
 pub mod person;
 mod port;

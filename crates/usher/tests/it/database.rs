@@ -32,7 +32,7 @@ impl Database {
         KeyFile::create(
             &folder.path().join("usher.keys"),
             &SystemRandom,
-            usher::clock::Clock::now(&usher::clock::SystemClock),
+            SystemClock.now(),
         )
         .unwrap();
         let tokens = folder.path().join("usher.tokens");
