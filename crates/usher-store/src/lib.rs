@@ -30,12 +30,12 @@ pub use credential::{Approval, Completion, Connections, Credential, CredentialKe
 pub use error::StoreError;
 pub use events::Event;
 pub use interaction::{
-    Advanced, AskReason, DeclinedBy, Destination, FailureReason, Interaction, InteractionId, InteractionState,
-    InvalidId, NewInteraction, Obstacle, StateName, Step, TransitionError,
+    Advanced, AskReason, Asked, DECLINE_RESTS, DeclinedBy, Destination, FailureReason, Interaction, InteractionId,
+    InteractionState, InvalidId, NewInteraction, Obstacle, StateName, Step, TransitionError,
 };
 pub use keys::{KeyError, KeyFile, KeyFileError, KeyWrap, WrappedKey};
 pub use private_file::create_private_file;
 pub use prune::Pruned;
-pub use session::{NewSession, Session, SessionId, SessionKey};
+pub use session::{Begun, NewSession, Session, SessionId, SessionKey, SessionLimits};
 pub use store::{Kind, Store};
 pub use vault::Vault;

@@ -13,12 +13,20 @@ struct Step {
 }
 
 /// Never change a step that was released: add one.
-const STEPS: &[Step] = &[Step {
-    version: 1,
-    name: "start",
-    sqlite: include_str!("../migrations/sqlite/0001_start.sql"),
-    postgres: include_str!("../migrations/postgres/0001_start.sql"),
-}];
+const STEPS: &[Step] = &[
+    Step {
+        version: 1,
+        name: "start",
+        sqlite: include_str!("../migrations/sqlite/0001_start.sql"),
+        postgres: include_str!("../migrations/postgres/0001_start.sql"),
+    },
+    Step {
+        version: 3,
+        name: "limits",
+        sqlite: include_str!("../migrations/sqlite/0003_limits.sql"),
+        postgres: include_str!("../migrations/postgres/0003_limits.sql"),
+    },
+];
 
 /// Brings the schema up to date. On PostgreSQL replicas that start together wait
 /// for each other on a lock that the connection holds; close the pool when this fails.

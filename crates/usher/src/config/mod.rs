@@ -13,6 +13,7 @@ pub(crate) mod folder;
 mod header;
 mod identity;
 mod keys;
+mod limits;
 mod listen;
 mod name;
 mod need;
@@ -23,6 +24,7 @@ mod provider;
 mod public_url;
 mod reader;
 mod secret;
+mod size;
 mod store;
 mod suggest;
 mod target;
@@ -39,6 +41,7 @@ pub use check::Check;
 pub use fault::{Fault, Faults};
 pub use field::Field;
 pub use identity::Identity;
+pub use limits::Limits;
 pub(crate) use name::is_name;
 pub use need::Need;
 pub use pattern::{Pattern, PatternError};
@@ -65,6 +68,8 @@ pub struct Config {
     pub keys_file: PathBuf,
     /// How users and clients prove who they are.
     pub identity: Identity,
+    /// How much is served.
+    pub limits: Limits,
     /// The services whose credentials users connect, in the order of the file.
     pub providers: Vec<Provider>,
     /// The MCP servers behind the gateway, in the order of the file; at least one.
@@ -100,6 +105,7 @@ impl Config {
             let database_path = database.as_ref().map(|file| file.path.clone());
             let files = [database, keys, tokens, control];
             file::check_distinct(&files.into_iter().flatten().collect::<Vec<_>>(), &reader);
+            let limits = limits::read(root.take("limits"));
             let providers = provider::read_all(root.take("provider"));
             let upstreams = upstream::read_all(root, &providers);
             // Only here may a section that failed end the reading: all faults are found by now.
@@ -112,6 +118,7 @@ impl Config {
                 database: database_path,
                 keys_file: keys_file?,
                 identity: Identity::Local { tokens_file: tokens_file?, control_file: control_file? },
+                limits,
                 providers: providers.into_complete(),
                 upstreams: upstreams?,
                 directory: reader.directory().to_owned(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use bytes::Bytes;
-use elicit::{Era, Revision, codes};
+use elicit::{Era, Revision};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::{json, value::RawValue};
 use usher_store::{Session, StoreError};
@@ -49,10 +49,7 @@ pub(super) async fn without_upstream(
             });
             initialize::with_session(reply::result(id, &result.to_string()), &session)
         }
-        Err(error) => {
-            tracing::error!(%error, "a session cannot be stored");
-            reply::error(StatusCode::OK, Some(id), codes::INTERNAL_ERROR, "Usher cannot reach its store at the moment")
-        }
+        Err(error) => error.response(caller, id),
     }
 }
 
@@ -117,7 +114,7 @@ async fn handshake(caller: &Caller, session: &Session, injection: &Injection) ->
 }
 
 /// Ends an upstream session that is not used. One that cannot be ended ends by itself when it is idle.
-async fn leave(caller: &Caller, injection: &Injection, upstream_session: Option<&str>) {
+pub(super) async fn leave(caller: &Caller, injection: &Injection, upstream_session: Option<&str>) {
     if upstream_session.is_some() {
         let headers = headers(&caller.for_post(), injection, upstream_session);
         if let Err(error) =

@@ -4,6 +4,7 @@ mod answers;
 mod ask_legacy;
 mod ask_modern;
 mod begin;
+mod body;
 mod call;
 mod cancels;
 mod connect_tool;
@@ -16,6 +17,7 @@ mod legacy;
 mod listen;
 mod modern;
 mod notices;
+mod places;
 mod reply;
 mod rounds;
 mod screen;
@@ -29,7 +31,8 @@ use elicit::StateKeys;
 use usher_store::Store;
 
 pub use self::notices::{catch_up, deliver};
-use self::{answers::Answers, cancels::Cancels, sessions::Sessions, streams::Streams};
+use self::{answers::Answers, cancels::Cancels, places::Places, sessions::Sessions, streams::Streams};
+use crate::config::Limits;
 
 /// What the data plane keeps in memory on this replica.
 pub struct Relay {
@@ -38,6 +41,7 @@ pub struct Relay {
     answers: Answers,
     cancels: Cancels,
     streams: Streams,
+    places: Places,
     keep_alive: Duration,
 }
 
@@ -46,13 +50,14 @@ pub const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
 impl Relay {
     /// An idle data plane.
-    pub fn new(state_keys: Arc<StateKeys>, store: Store) -> Self {
+    pub fn new(state_keys: Arc<StateKeys>, store: Store, limits: &Limits) -> Self {
         Self {
             state_keys,
             answers: Answers::new(store.instance()),
             cancels: Cancels::default(),
             sessions: Sessions::new(store),
             streams: Streams::default(),
+            places: Places::new(limits.clone()),
             keep_alive: KEEP_ALIVE_EVERY,
         }
     }
@@ -63,6 +68,16 @@ impl Relay {
         self.sessions.forget(key);
         self.streams.upstream_began(key, &notices::tools_changed());
         self.streams.end(key);
+    }
+
+    /// Drops counts of clients that have nothing under way.
+    pub fn shrink(&self) {
+        self.places.shrink();
+    }
+
+    /// Whether a session must not end for another one to begin: a stream of it is open here, or a call under way.
+    fn is_in_use(&self, key: &usher_store::SessionKey) -> bool {
+        self.streams.of(key).is_some() || self.cancels.is_following(key)
     }
 
     /// Drops what is kept of all sessions, after contact to the store was lost.

@@ -8,6 +8,7 @@ mod demo;
 mod door;
 mod endings;
 mod harness;
+mod limits;
 mod lossless;
 mod needs_legacy;
 mod needs_modern;
