@@ -38,14 +38,14 @@ pub use events::Event;
 pub use fail_point::{FailPoint, FailPointError};
 pub use inspect::{Ending, Inspection, KeyUses, Schema};
 pub use interaction::{
-    Advanced, AskReason, DeclinedBy, Destination, FailureReason, Interaction, InteractionId, InteractionState,
-    InvalidId, NewInteraction, Obstacle, StateName, Step, TransitionError,
+    Advanced, AskReason, Asked, DECLINE_RESTS, DeclinedBy, Destination, FailureReason, Interaction, InteractionId,
+    InteractionState, InvalidId, NewInteraction, Obstacle, StateName, Step, TransitionError,
 };
 pub use keys::{KeyEntry, KeyError, KeyFile, KeyFileEdit, KeyFileError, KeyRing, KeyRole, KeyWrap, WrappedKey};
 pub use private_file::create_private_file;
 pub use prune::Pruned;
 pub use rewrap::Rewrapped;
-pub use session::{NewSession, Session, SessionId, SessionKey};
+pub use session::{Begun, NewSession, Session, SessionId, SessionKey, SessionLimits};
 pub use store::{Kind, Store};
 pub use vault::Vault;
 

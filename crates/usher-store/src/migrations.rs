@@ -26,6 +26,12 @@ const STEPS: &[Step] = &[
         sqlite: include_str!("../migrations/sqlite/0002_keys.sql"),
         postgres: include_str!("../migrations/postgres/0002_keys.sql"),
     },
+    Step {
+        version: 3,
+        name: "limits",
+        sqlite: include_str!("../migrations/sqlite/0003_limits.sql"),
+        postgres: include_str!("../migrations/postgres/0003_limits.sql"),
+    },
 ];
 
 /// The newest version that is known here.

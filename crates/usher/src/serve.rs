@@ -181,7 +181,7 @@ pub async fn start(
         random: Arc::clone(&random),
         egress: egress.clone(),
         credentials: Credentials::new(store.clone(), Arc::clone(&clock)),
-        limits: Arc::new(Limits::default()),
+        limits: Arc::new(Limits::new(&config.limits, &clock)),
         waiting: Waiting::default(),
     };
     let relay = Relay::new(Arc::clone(&ring), store.clone(), &config, program);
@@ -189,7 +189,9 @@ pub async fn start(
     let stopping = CancellationToken::new();
     let app = Arc::new(App { config, store, keys, clock, random, egress, tokens, control, broker, relay, stopping });
     let jobs = jobs::start(&app);
-    let server = tokio::spawn(connections::serve(listener, router(Arc::clone(&app)), app.stopping.clone(), DRAIN));
+    let most = app.config.limits.connections;
+    let server =
+        tokio::spawn(connections::serve(listener, router(Arc::clone(&app)), app.stopping.clone(), DRAIN, most));
     tracing::info!(url = app.config.public_url.origin(), store = ?app.store.kind(), "service started");
     Ok(Running { app, server, jobs, _lock: lock })
 }

@@ -3,9 +3,10 @@
 use jiff::Timestamp;
 use sqlx::AnyConnection;
 
+use super::ask::ask_key;
 use super::row::{self, StateColumns, columns};
 use super::seal::verify;
-use super::{Advanced, DeclinedBy, Interaction, Obstacle, StateName, Step, TransitionError};
+use super::{Advanced, DeclinedBy, Interaction, Obstacle, StateName, Step, TransitionError, decline};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::{Event, Store, StoreError, fail_point};
 
@@ -40,6 +41,10 @@ impl Store {
             };
             if step == Step::Open {
                 verify(&mut transaction, &done, &self.shared.vault).await?;
+            }
+            if matches!(step, Step::Decline { .. }) {
+                let key = ask_key(&done.principal, &done.provider, &done.destination);
+                decline::note(&mut transaction, key, now).await?;
             }
             entry(step, &done).insert(&mut transaction, now).await?;
             transaction.commit().await?;

@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 
 use super::advance::swap;
+use super::ask::ask_key;
 use super::seal::verify;
-use super::{Advanced, Interaction, Obstacle, StateName, TransitionError};
+use super::{Advanced, Interaction, Obstacle, StateName, TransitionError, decline};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::credential::Change;
 use crate::{Completion, CredentialKey, Event, Store, StoreError, fail_point};
@@ -83,6 +84,7 @@ impl Store {
                 })));
             }
         }
+        decline::forget(&mut transaction, ask_key(&done.principal, &done.provider, &done.destination)).await?;
         let stored = match completion {
             Completion::Connect { .. } => AuditAction::CredentialConnected,
             Completion::Allow => AuditAction::CredentialAllowed,

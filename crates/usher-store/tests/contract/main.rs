@@ -11,6 +11,7 @@ mod credential;
 mod events;
 mod interaction;
 mod keys;
+mod limits;
 mod notice;
 mod prune;
 mod race;
@@ -119,6 +120,19 @@ contract! {
             a_session_whose_key_is_gone_is_unknown,
             a_sign_in_whose_key_is_gone_is_none,
             a_store_says_which_keys_it_needs_before_it_is_opened,
+        }
+        limits {
+            a_declined_question_rests_longer_each_time,
+            declines_count_together_within_a_day,
+            a_declined_question_rests_on_every_replica,
+            another_question_does_not_rest,
+            nothing_is_asked_beside_what_rests,
+            a_person_who_connects_ends_the_rest,
+            open_questions_have_a_limit_for_each_user,
+            the_longest_idle_session_of_a_client_makes_room,
+            the_longest_idle_session_of_a_user_makes_room,
+            a_session_that_waits_or_is_in_use_makes_no_room,
+            sessions_of_all_have_a_limit,
         }
         notice {
             a_notice_is_due_once_its_interaction_is_completed,

@@ -171,8 +171,6 @@ impl Broker {
             }
             let step = Step::Decline { by: DeclinedBy::Page };
             if let Advanced::Done(interaction) = self.store.advance(interaction, step, self.clock.now()).await? {
-                let Interaction { principal, destination, provider, .. } = &interaction;
-                self.limits.note_decline(principal, &destination.upstream, provider, self.clock.now());
                 return Ok(interaction);
             }
         }
@@ -247,7 +245,9 @@ impl Broker {
             match self.store.complete(visit.interaction, completion(), self.clock.now()).await? {
                 Advanced::Done(interaction) => {
                     fail_point!(CompletionTold);
-                    self.credentials.forget(&principal.user, &interaction.provider);
+                    let Interaction { provider, destination, .. } = &interaction;
+                    self.credentials.forget(&principal.user, provider);
+                    self.limits.forget_rest(&principal, &destination.upstream, provider);
                     return Ok(Submitted::Completed(Box::new(interaction)));
                 }
                 Advanced::Refused(refused) if refused.obstacle == Obstacle::NoCredential => {

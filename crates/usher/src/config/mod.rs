@@ -14,6 +14,7 @@ pub(crate) mod folder;
 mod header;
 mod identity;
 mod keys;
+mod limits;
 mod listen;
 mod name;
 mod need;
@@ -25,6 +26,7 @@ mod provider;
 mod public_url;
 mod reader;
 mod secret;
+mod size;
 mod store;
 mod suggest;
 mod target;
@@ -44,6 +46,7 @@ pub use command::Command;
 pub use fault::{Fault, Faults};
 pub use field::Field;
 pub use identity::Identity;
+pub use limits::Limits;
 pub(crate) use name::is_name;
 pub use need::Need;
 pub use pattern::{Pattern, PatternError};
@@ -73,6 +76,8 @@ pub struct Config {
     pub keys_file: PathBuf,
     /// How users and clients prove who they are.
     pub identity: Identity,
+    /// How much is served.
+    pub limits: Limits,
     /// The services whose credentials users connect, in the order of the file.
     pub providers: Vec<Provider>,
     /// The MCP servers behind the gateway, in the order of the file; at least one.
@@ -111,6 +116,7 @@ impl Config {
             let database_path = database.as_ref().map(|file| file.path.clone());
             let files = [database, keys, tokens, control];
             file::check_distinct(&files.into_iter().flatten().collect::<Vec<_>>(), &reader);
+            let limits = limits::read(root.take("limits"));
             let providers = provider::read_all(root.take("provider"));
             let upstreams = upstream::read_all(root, &providers);
             let processes = processes::read(root.take("processes"));
@@ -125,6 +131,7 @@ impl Config {
                 database: database_path,
                 keys_file: keys_file?,
                 identity: Identity::Local { tokens_file: tokens_file?, control_file: control_file? },
+                limits,
                 providers: providers.into_complete(),
                 upstreams: upstreams?,
                 processes: processes?,

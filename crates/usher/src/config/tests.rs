@@ -2,6 +2,7 @@
 
 mod addresses;
 mod files;
+mod limits;
 mod sections;
 
 use std::path::Path;

@@ -124,6 +124,7 @@ async fn prune(app: Arc<App>) {
     loop {
         ticks.tick().await;
         app.broker.limits.shrink();
+        app.relay.shrink();
         match app.store.prune(app.clock.now()).await {
             Ok(pruned) => tracing::debug!(?pruned, "expired rows removed"),
             Err(error) => tracing::warn!(%error, "expired rows cannot be removed"),

@@ -40,15 +40,19 @@ pub(super) async fn ask(
         // A cancelled call gets no answer.
         return reply::accepted();
     }
+    let holds = accepts_events && !call.caller.upstream().hold.is_zero() && !call.caller.app.stopping.is_cancelled();
+    // Before anything is asked: what is refused leaves no question behind.
+    let Ok(waits) = holds.then(|| call.caller.place.wait()).transpose() else {
+        return call.end(&Ending::too_many_held(&call));
+    };
     let interactions = match put(&call, &session, &missing).await {
         Ok(interactions) => interactions,
         Err(response) => return response,
     };
-    if !accepts_events || call.caller.upstream().hold.is_zero() || call.caller.app.stopping.is_cancelled() {
-        return required(&call, &interactions);
-    }
+    let Some(waits) = waits else { return required(&call, &interactions) };
     let (held, response) = held::of(&call);
     tokio::spawn(async move {
+        let _waits = waits;
         // Whoever has left or cancelled gets no answer, and nothing goes upstream.
         let _ = hold(&call, &session, interactions, held, &followed).await;
         // A completion of the last moment was left to this call, which may not have told of it.
@@ -225,7 +229,9 @@ async fn outcome(call: &Call, interaction: &Interaction, part: &mut Part) -> Out
         let heard = tokio::select! {
             waited = &mut page => return match waited {
                 Ok(Waited::Completed) => Outcome::Completed,
-                Ok(Waited::Declined(_)) => Outcome::Ends(Ending::Declined { provider: provider() }),
+                Ok(Waited::Declined(_)) => {
+                    Outcome::Ends(Box::pin(Ending::declined(call, &interaction.id, provider())).await)
+                },
                 Ok(Waited::Open { .. }) => Outcome::TimeIsUp,
                 Ok(Waited::Over) => Outcome::Ends(Ending::Dismissed { provider: provider() }),
                 Err(error) => Outcome::Ends(Ending::Store(error)),
@@ -237,11 +243,14 @@ async fn outcome(call: &Call, interaction: &Interaction, part: &mut Part) -> Out
             Heard::Said(Said::Accepted) => {}
             Heard::Said(Said::Declined) => {
                 return Outcome::Ends(match Box::pin(app.broker.declined_by_client(&interaction.id)).await {
-                    Ok(()) => Ending::Declined { provider: provider() },
+                    Ok(()) => Box::pin(Ending::declined(call, &interaction.id, provider())).await,
                     Err(error) => Ending::Store(error),
                 });
             }
-            Heard::Said(Said::Dismissed) => return Outcome::Ends(Ending::Dismissed { provider: provider() }),
+            Heard::Said(Said::Dismissed) => {
+                app.broker.dismissed(&interaction.principal, call.caller.upstream(), &interaction.provider);
+                return Outcome::Ends(Ending::Dismissed { provider: provider() });
+            }
             Heard::Left => {
                 let time_left = call.caller.held_until() >= Instant::now() + WORTH_ASKING;
                 if time_left && matches!(Box::pin(app.broker.became(&ids)).await, Ok(Waited::Open { .. })) {

@@ -164,7 +164,7 @@ pub(super) async fn settle(call: &Call, missing: &[Missing], round: &Round) -> R
                 .iter()
                 .find(|ours| ours.interaction == id.as_str())
                 .map_or_else(String::new, |ours| title(call, &ours.provider));
-            call.end(&Ending::Declined { provider })
+            call.end(&Ending::declined(call, &id, provider).await)
         }
         Ok(Waited::Open { seen: true }) if round.quiet < QUIET_ROUNDS => {
             round_result(call, no_questions(call), &Round { quiet: round.quiet + 1, ..round.clone() })

@@ -4,6 +4,7 @@ mod answers;
 mod ask_legacy;
 mod ask_modern;
 mod begin;
+mod body;
 mod call;
 mod cancels;
 mod connect_tool;
@@ -16,6 +17,7 @@ mod legacy;
 mod listen;
 mod modern;
 mod notices;
+mod places;
 mod reply;
 mod rounds;
 mod screen;
@@ -28,7 +30,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 use usher_store::{CredentialKey, KeyRing, Store};
 
 use self::upstream::Processes;
-use self::{answers::Answers, cancels::Cancels, sessions::Sessions, streams::Streams};
+use self::{answers::Answers, cancels::Cancels, places::Places, sessions::Sessions, streams::Streams};
 pub use self::{
     notices::{catch_up, deliver},
     rounds::STATE_LIVES,
@@ -47,6 +49,7 @@ pub struct Relay {
     cancels: Cancels,
     streams: Streams,
     processes: Processes,
+    places: Places,
     keep_alive: Duration,
 }
 
@@ -71,6 +74,7 @@ impl Relay {
             sessions: Sessions::new(store),
             streams: Streams::default(),
             processes: Processes::new(config.processes, program, runs),
+            places: Places::new(config.limits.clone()),
             keep_alive: KEEP_ALIVE_EVERY,
         }
     }
@@ -96,6 +100,16 @@ impl Relay {
     /// Stops all processes, at the end of the service.
     pub async fn close(&self) {
         self.processes.close().await;
+    }
+
+    /// Drops counts of clients that have nothing under way.
+    pub fn shrink(&self) {
+        self.places.shrink();
+    }
+
+    /// Whether a session must not end for another one to begin: a stream of it is open here, or a call under way.
+    fn is_in_use(&self, key: &usher_store::SessionKey) -> bool {
+        self.streams.of(key).is_some() || self.cancels.is_following(key)
     }
 
     /// Drops what is kept of all sessions, after contact to the store was lost.

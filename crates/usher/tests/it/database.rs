@@ -29,12 +29,7 @@ pub struct Database {
 impl Database {
     fn new(url: impl FnOnce(&Folder) -> String) -> Self {
         let folder = Folder::new();
-        KeyFile::create(
-            &folder.path().join("usher.keys"),
-            &SystemRandom,
-            SystemClock.now(),
-        )
-        .unwrap();
+        KeyFile::create(&folder.path().join("usher.keys"), &SystemRandom, SystemClock.now()).unwrap();
         let tokens = folder.path().join("usher.tokens");
         std::fs::write(&tokens, format!("default = \"{TOKEN}\"\nsecond = \"{SECOND}\"\n")).unwrap();
         std::fs::set_permissions(&tokens, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();

@@ -12,6 +12,7 @@ mod door;
 mod endings;
 mod harness;
 mod keys_command;
+mod limits;
 mod lossless;
 mod needs_legacy;
 mod needs_modern;

@@ -113,14 +113,16 @@ async fn house(check: Option<&str>) -> House {
     let url = SecretString::from(format!("sqlite:{}", folder.path("usher.db").display()));
     let store = Store::open(&url, vault, random.clone()).await.unwrap();
     let clock = Arc::new(Still(Mutex::new(now())));
+    let counting: Arc<dyn Clock> = clock.clone();
+    let config = Arc::new(config("https://forecast.example/mcp", check));
     let broker = Broker {
-        config: Arc::new(config("https://forecast.example/mcp", check)),
+        limits: Arc::new(Limits::new(&config.limits, &counting)),
+        config,
         store: store.clone(),
         clock: clock.clone(),
         random,
         egress: Egress::new().unwrap(),
         credentials: Credentials::new(store, clock.clone()),
-        limits: Arc::new(Limits::default()),
         waiting: Waiting::default(),
     };
     House { url, broker, clock, keys, _folder: folder }
@@ -294,8 +296,8 @@ async fn a_declined_question_is_over_and_not_asked_again_at_once() {
     let house = house(None).await;
     let id = house.ask("desktop", AskReason::Missing).await;
     house.open(&id).await;
-    let declined = house.broker.decline(&id, &person("owner")).await.unwrap();
-    assert!(house.broker.limits.rests(&declined.principal, "forecast", "weather", now()));
+    house.broker.decline(&id, &person("owner")).await.unwrap();
+    assert_eq!(house.broker.rest_of(&id).await.unwrap(), Some(std::time::Duration::from_mins(2)));
     let again = house.broker.submit(&id, &person("owner"), typed(&[("api_key", KEY)])).await;
     assert!(matches!(again, Err(VisitError::Ended(_))));
     assert!(house.stored().await.is_none());
