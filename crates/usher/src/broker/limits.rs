@@ -15,7 +15,7 @@ use std::{
 
 use elicit::{Principal, UserId};
 use jiff::Timestamp;
-use moka::{ops::compute::Op, sync::Cache};
+use moka::{Entry, ops::compute::Op, sync::Cache};
 use usher_store::AuditAction;
 
 use self::rate::Rate;
@@ -99,11 +99,14 @@ impl Limits {
         for provider in providers {
             let now = self.clock.now();
             self.asked.entry(question(principal, upstream, provider)).and_try_compute_with(|counted| {
-                if counted.is_some_and(|counted| counted.value().join(now)) {
+                let same = counted.as_ref().map(Entry::value).filter(|same| is_within(same.at, now, JOINED_FOR));
+                if same.is_some_and(|same| same.joined.fetch_add(1, Ordering::Relaxed) < JOINED_AT_MOST) {
                     return Ok::<_, TooMany>(Op::Nop);
                 }
                 self.count(principal, upstream)?;
-                Ok(Op::Put(Arc::new(Counted { at: now, joined: AtomicU32::new(0) })))
+                // Whoever comes after the last that may join is counted, and brings nobody along.
+                let new = || Op::Put(Arc::new(Counted { at: now, joined: AtomicU32::new(0) }));
+                Ok(if same.is_some() { Op::Nop } else { new() })
             })?;
         }
         Ok(())
@@ -161,13 +164,6 @@ impl Limits {
         self.users.shrink();
         self.clients.shrink();
         self.upstreams.shrink();
-    }
-}
-
-impl Counted {
-    /// Whether one more may join.
-    fn join(&self, now: Timestamp) -> bool {
-        is_within(self.at, now, JOINED_FOR) && self.joined.fetch_add(1, Ordering::Relaxed) < JOINED_AT_MOST
     }
 }
 
@@ -273,12 +269,14 @@ pub(super) mod tests {
             ask("key").unwrap();
         }
         ask("other").unwrap();
-        limits.count(&alice, "weather").unwrap();
-        assert!(limits.count(&alice, "weather").is_err(), "one of the limit was the question that was joined");
+        ask("key").unwrap();
         assert!(ask("key").is_err(), "nobody needs to ask the same as often as this");
+        assert!(limits.count(&alice, "weather").is_err(), "the limit is the client's");
+        ask("other").unwrap();
         hand.forward(60);
-        ask("key").unwrap();
-        ask("key").unwrap();
+        for _ in 0..=JOINED_AT_MOST {
+            ask("key").unwrap();
+        }
         limits.count(&alice, "weather").unwrap();
         limits.count(&alice, "weather").unwrap();
         assert!(limits.count(&alice, "weather").is_err(), "after a minute it counts again");

@@ -78,7 +78,7 @@ pub(super) async fn start(caller: Caller, id: &RawValue, params: Option<&RawValu
         Ok(session) => with_session(answer.response(), &session),
         Err(error) => {
             // The upstream began a session that nobody will use.
-            begin::leave(&caller, &injection, theirs.as_deref()).await;
+            begin::leave(&speaking(&caller, revision), &injection, theirs.as_deref()).await;
             error.response(&caller, id)
         }
     }
@@ -164,15 +164,22 @@ pub(super) async fn keep(
     Ok(session)
 }
 
+/// The caller for a message of ours in a session of this revision, which `initialize` itself does not name.
+fn speaking(caller: &Caller, revision: Revision) -> Caller {
+    let mut caller = caller.for_post();
+    caller.headers.insert(headers::PROTOCOL_VERSION, HeaderValue::from_static(revision.as_str()));
+    caller
+}
+
 /// Ends the upstreams' side of sessions that made room, in the background.
 fn end_upstream(caller: &Caller, ended: Vec<Session>) {
     for session in ended {
         tracing::info!(session = %session.key, upstream = session.upstream, "an idle session made room for a new one");
         let upstreams = &caller.app.config.upstreams;
         let Some(upstream) = upstreams.iter().position(|upstream| upstream.name == session.upstream) else { continue };
-        let mut of_it = caller.for_post();
-        (of_it.upstream, of_it.principal) = (upstream, session.principal);
         let Some(id) = session.upstream_session else { continue };
+        let mut of_it = speaking(caller, session.revision);
+        (of_it.upstream, of_it.principal) = (upstream, session.principal);
         tokio::spawn(async move {
             if let Ok(injection) = of_it.available().await {
                 begin::leave(&of_it, &injection, Some(&id)).await;

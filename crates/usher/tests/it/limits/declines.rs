@@ -11,7 +11,7 @@ use crate::{
 async fn a_declined_question_rests_longer_each_time() {
     let mut stage = stage("").await;
     let client = stage.modern();
-    for (seconds, words) in [(120, "seconds"), (600, "10 minutes"), (3600, "60 minutes"), (3600, "60 minutes")] {
+    for (seconds, words) in [(120, "again in"), (600, "10 minutes"), (3600, "60 minutes"), (3600, "60 minutes")] {
         let asked = ask(&client, CALLS[1]).await;
         let declined = retry(&client, CALLS[1], &asked, DECLINE).await;
         assert_eq!(declined.error_code(), -31001);
