@@ -25,7 +25,7 @@ use crate::{
         tokens::{Tokens, TokensError},
     },
     jobs,
-    relay::Relay,
+    relay::{Pace, Relay},
     router::router,
 };
 
@@ -131,6 +131,17 @@ pub async fn start(
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
 ) -> Result<Running, StartError> {
+    start_at(Pace::default(), config, listener, clock, random).await
+}
+
+/// The same with streams that wait for other times than the usual ones.
+pub async fn start_at(
+    pace: Pace,
+    config: Config,
+    listener: Option<TcpListener>,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+) -> Result<Running, StartError> {
     // Before anything is written: what is there may be another's.
     let lock = lock(&config).await?;
     let keys = Arc::new(key_file(&config, &*random).await?);
@@ -170,11 +181,12 @@ pub async fn start(
         limits: Arc::new(Limits::default()),
         waiting: Waiting::default(),
     };
-    let relay = Relay::new(state_keys, store.clone());
+    let relay = Relay::new(state_keys, store.clone(), pace);
     let stopping = CancellationToken::new();
     let app = Arc::new(App { config, store, clock, random, egress, tokens, control, broker, relay, stopping });
     let jobs = jobs::start(&app);
-    let server = tokio::spawn(connections::serve(listener, router(Arc::clone(&app)), app.stopping.clone(), DRAIN));
+    let patience = connections::Patience { drain: DRAIN, slow_reader: pace.slow_reader };
+    let server = tokio::spawn(connections::serve(listener, router(Arc::clone(&app)), app.stopping.clone(), patience));
     tracing::info!(url = app.config.public_url.origin(), store = ?app.store.kind(), "service started");
     Ok(Running { app, server, jobs, _lock: lock })
 }

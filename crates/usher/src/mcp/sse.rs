@@ -84,6 +84,20 @@ impl Event {
         lines(&String::from_utf8_lossy(&self.raw)).any(|line| line.starts_with("id:"))
     }
 
+    /// The event with `message` in place of its data. Its id and retry time stay.
+    pub fn with_message(&self, message: &str) -> Bytes {
+        let text = String::from_utf8_lossy(&self.raw);
+        let mut event = BytesMut::new();
+        for line in lines(text.trim_start_matches('\u{feff}')) {
+            if line.starts_with("id:") || line.starts_with("retry:") {
+                event.extend_from_slice(line.as_bytes());
+                event.extend_from_slice(b"\n");
+            }
+        }
+        event.extend_from_slice(&message_event(message));
+        event.freeze()
+    }
+
     /// The event's data: its `data` lines joined by newlines; `None` where it has none. It is read as clients read it:
     /// bytes that are no UTF-8 are replaced, and a byte order mark is passed over.
     pub fn data(&self) -> Option<Cow<'_, str>> {
@@ -126,6 +140,16 @@ pub fn message_event(message: &str) -> Bytes {
     }
     event.push('\n');
     Bytes::from(event)
+}
+
+/// An event with an id put before it. It has none yet.
+pub fn event_with_id(id: &str, event: &[u8]) -> Bytes {
+    let mut with_id = BytesMut::with_capacity(id.len() + event.len() + 8);
+    with_id.extend_from_slice(b"id: ");
+    with_id.extend_from_slice(id.as_bytes());
+    with_id.extend_from_slice(b"\n");
+    with_id.extend_from_slice(event);
+    with_id.freeze()
 }
 
 /// A comment, which keeps a stream from being closed as idle.
@@ -182,6 +206,16 @@ mod tests {
     fn a_message_with_line_breaks_survives_its_own_framing() {
         let event = Event { raw: message_event("{\n \"a\": 1\r\n}") };
         assert_eq!(event.data().as_deref(), Some("{\n \"a\": 1\n}"));
+    }
+
+    /// A client resumes from the same place, whatever the event says by now.
+    #[test]
+    fn an_event_with_another_message_keeps_its_id() {
+        let event = Event { raw: Bytes::from_static(b"\xef\xbb\xbfid: 4\r\nevent: message\nretry:9\ndata: a\ndata: b\n\n") };
+        assert_eq!(event.with_message("{}"), "id: 4\nretry:9\nevent: message\ndata: {}\n\n");
+        assert_eq!(Event { raw: KEEP_ALIVE }.with_message("{}"), message_event("{}"));
+        let ours = Event { raw: event_with_id("u-1", &message_event("{}")) };
+        assert!(ours.has_id() && ours.data().as_deref() == Some("{}"));
     }
 
     #[test]

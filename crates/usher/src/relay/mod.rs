@@ -16,20 +16,26 @@ mod legacy;
 mod listen;
 mod modern;
 mod notices;
+mod pace;
+mod pipe;
 mod reply;
+mod resume;
 mod rounds;
 mod screen;
 mod sessions;
 mod streams;
 mod upstream;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use elicit::StateKeys;
-use usher_store::Store;
+use usher_store::{SessionKey, Store};
 
-pub use self::notices::{catch_up, deliver};
-use self::{answers::Answers, cancels::Cancels, sessions::Sessions, streams::Streams};
+pub use self::{
+    notices::{catch_up, deliver},
+    pace::Pace,
+};
+use self::{answers::Answers, cancels::Cancels, resume::Resumes, sessions::Sessions, streams::Streams};
 
 /// What the data plane keeps in memory on this replica.
 pub struct Relay {
@@ -38,31 +44,36 @@ pub struct Relay {
     answers: Answers,
     cancels: Cancels,
     streams: Streams,
-    keep_alive: Duration,
+    resumes: Resumes,
+    pace: Pace,
 }
-
-/// How often a silent stream gets a comment, so that nothing in between closes it as idle.
-pub const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
 impl Relay {
     /// An idle data plane.
-    pub fn new(state_keys: Arc<StateKeys>, store: Store) -> Self {
+    pub fn new(state_keys: Arc<StateKeys>, store: Store, pace: Pace) -> Self {
         Self {
             state_keys,
             answers: Answers::new(store.instance()),
+            resumes: Resumes::new(store.instance()),
             cancels: Cancels::default(),
             sessions: Sessions::new(store),
             streams: Streams::default(),
-            keep_alive: KEEP_ALIVE_EVERY,
+            pace,
         }
     }
 
     /// Drops what is kept of a session, after its upstream began its side, or it ended. Its GET streams end with it; a
     /// client whose session goes on opens a new one, which reaches the upstream.
-    pub fn forget_session(&self, key: &usher_store::SessionKey) {
+    pub fn forget_session(&self, key: &SessionKey) {
         self.sessions.forget(key);
         self.streams.upstream_began(key, &notices::tools_changed());
         self.streams.end(key);
+    }
+
+    /// Ends all that a session which its client has ended still waits for.
+    fn end_streams(&self, key: &SessionKey) {
+        self.streams.end(key);
+        self.resumes.end(key);
     }
 
     /// Drops what is kept of all sessions, after contact to the store was lost.
