@@ -29,6 +29,7 @@ mod upstream;
 use std::sync::Arc;
 
 use elicit::StateKeys;
+use tokio::sync::Semaphore;
 use usher_store::{SessionKey, Store};
 
 pub use self::{
@@ -45,8 +46,13 @@ pub struct Relay {
     cancels: Cancels,
     streams: Streams,
     resumes: Resumes,
+    /// Upstreams that are being told that their question was refused.
+    refusals: Arc<Semaphore>,
     pace: Pace,
 }
+
+/// How many upstreams are told at a time that their question was refused.
+const REFUSALS: usize = 64;
 
 impl Relay {
     /// An idle data plane.
@@ -58,6 +64,7 @@ impl Relay {
             cancels: Cancels::default(),
             sessions: Sessions::new(store),
             streams: Streams::default(),
+            refusals: Arc::new(Semaphore::new(REFUSALS)),
             pace,
         }
     }

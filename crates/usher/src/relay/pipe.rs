@@ -122,7 +122,7 @@ impl Pipe {
             state.readers += 1;
             state.leave();
         }
-        let kept = state.keeping.is_some();
+        let kept = state.is_whole();
         drop(state);
         self.wake();
         if kept { Ok(()) } else { Err(Gone) }
@@ -224,7 +224,8 @@ impl Pipe {
             let moved = self.0.moved.notified();
             let until = {
                 let state = self.lock();
-                if state.over {
+                // To a stream with a gap nobody can come back.
+                if state.over || state.left.is_some() && !state.is_whole() {
                     return;
                 }
                 state.left.map(|left| left + self.0.away)
@@ -318,7 +319,7 @@ impl State {
     }
 
     fn room(&self) -> Option<Result<(), Gone>> {
-        if self.over || self.ended || self.left.is_some() && self.keeping.is_none() {
+        if self.over || self.ended || self.left.is_some() && !self.is_whole() {
             return Some(Err(Gone));
         }
         (self.left.is_some() || self.unread < AHEAD).then_some(Ok(()))
@@ -596,7 +597,9 @@ mod tests {
         let (writer, mut body, _listed) = kept();
         assert!(writer.keep(&event("one"), None) && writer.keep(&long, None));
         assert_eq!(read(&mut body).last().map(String::len), Some(long.len()));
-        assert!(matches!(writer.resume(1), Resumed::Lost));
+        assert!(matches!(writer.resume(1), Resumed::Lost) && writer.gone().now_or_never().is_none());
+        drop(body);
+        assert!(writer.gone().now_or_never().is_some() && writer.room().await.is_err());
         let (writer, body, _listed) = kept();
         drop(body);
         assert!(!writer.keep(&long, None));

@@ -205,6 +205,10 @@ fn modern_result(screen: &Screen, call: &Call, result: &RawValue) -> Screened {
 /// it.
 fn refuse(caller: &Caller, id: &RawValue, error: &ElicitationError) {
     let text = error.to_string();
+    let Ok(turn) = Arc::clone(&caller.app.relay.refusals).try_acquire_owned() else {
+        tracing::warn!(upstream = caller.upstream().name, "more questions than can be refused: one is dropped without a word");
+        return;
+    };
     let body = error_text(Some(id), &error_object(error.code(), &text));
     // The question may have come on a GET stream, whose request was no POST.
     let caller = caller.for_post();
@@ -215,6 +219,7 @@ fn refuse(caller: &Caller, id: &RawValue, error: &ElicitationError) {
         if let Err(error) = forward::send(&caller, &injection, Method::POST, Bytes::from(body)).await {
             tracing::warn!(upstream = caller.upstream().name, %error, "the refusal of a question was not delivered");
         }
+        drop(turn);
     });
 }
 

@@ -61,7 +61,7 @@ impl Drop for Open {
 impl Flood {
     fn answer(self) -> Response {
         self.open.fetch_add(1, Ordering::SeqCst);
-        let text = format!(r#"{{"jsonrpc":"2.0","method":"notifications/x","params":"{}"}}"#, "x".repeat(64 * 1024));
+        let text = format!(r#"{{"jsonrpc":"2.0","method":"notifications/x","params":{{"x":"{}"}}}}"#, "x".repeat(64 * 1024));
         let event = Bytes::from(format!("data: {text}\n{}", if self.endless { "" } else { "\n" }));
         let body = stream::unfold(Open(self), move |open| {
             let event = event.clone();

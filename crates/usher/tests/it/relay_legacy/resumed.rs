@@ -83,3 +83,21 @@ async fn what_the_upstream_does_not_resume_is_not_waited_for() {
     stage.upstream.stop();
     assert_eq!(client.open_get(Some("e-1")).await.status, 502);
 }
+
+/// Transports 2025-11-25, "Sending Messages to the Server": a connection that breaks is no cancellation.
+#[tokio::test]
+async fn a_client_that_leaves_a_call_has_not_cancelled_it() {
+    let stage = Stage::free(Upstream::start().await).await;
+    let gate = Gate::new();
+    stage.upstream.tool("slow", Script::new().event("id: e-1\ndata:\n\n").wait(&gate));
+    let client = stage.ready().await;
+    let mut stream = client.open_tool("slow", "{}").await;
+    while stream.last_event_id() != "e-1" {
+        assert!(stream.next_item().await.is_some());
+    }
+    drop(stream);
+    stage.upstream.wait_left("tools/call").await;
+    assert_eq!(client.call("ping", "{}").await.status, 200);
+    assert!(stage.upstream.requests_of("notifications/cancelled").is_empty());
+    stage.upstream.assert_clean();
+}
