@@ -211,7 +211,8 @@ mod tests {
     /// A client resumes from the same place, whatever the event says by now.
     #[test]
     fn an_event_with_another_message_keeps_its_id() {
-        let event = Event { raw: Bytes::from_static(b"\xef\xbb\xbfid: 4\r\nevent: message\nretry:9\ndata: a\ndata: b\n\n") };
+        let event =
+            Event { raw: Bytes::from_static(b"\xef\xbb\xbfid: 4\r\nevent: message\nretry:9\ndata: a\ndata: b\n\n") };
         assert_eq!(event.with_message("{}"), "id: 4\nretry:9\nevent: message\ndata: {}\n\n");
         assert_eq!(Event { raw: KEEP_ALIVE }.with_message("{}"), message_event("{}"));
         let ours = Event { raw: event_with_id("u-1", &message_event("{}")) };

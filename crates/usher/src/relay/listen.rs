@@ -181,9 +181,8 @@ async fn run(caller: &Caller, leg: Leg, place: &Place, writer: &Writer) {
 
 /// What goes to the client for one event.
 fn look_at(caller: &Caller, screen: &Screen, event: Event) -> Option<Bytes> {
-    let screened = event
-        .data()
-        .map_or(Screened::Pass, |data| screen.data(&data, |message| screen.legacy(caller, message)));
+    let screened =
+        event.data().map_or(Screened::Pass, |data| screen.data(&data, |message| screen.legacy(caller, message)));
     match screened {
         Screened::Pass => Some(event.raw),
         Screened::Replace { text, .. } => Some(event.with_message(&text)),

@@ -32,11 +32,11 @@ use elicit::StateKeys;
 use tokio::sync::Semaphore;
 use usher_store::{SessionKey, Store};
 
+use self::{answers::Answers, cancels::Cancels, resume::Resumes, sessions::Sessions, streams::Streams};
 pub use self::{
     notices::{catch_up, deliver},
     pace::Pace,
 };
-use self::{answers::Answers, cancels::Cancels, resume::Resumes, sessions::Sessions, streams::Streams};
 
 /// What the data plane keeps in memory on this replica.
 pub struct Relay {

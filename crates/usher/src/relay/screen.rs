@@ -206,7 +206,10 @@ fn modern_result(screen: &Screen, call: &Call, result: &RawValue) -> Screened {
 fn refuse(caller: &Caller, id: &RawValue, error: &ElicitationError) {
     let text = error.to_string();
     let Ok(turn) = Arc::clone(&caller.app.relay.refusals).try_acquire_owned() else {
-        tracing::warn!(upstream = caller.upstream().name, "more questions than can be refused: one is dropped without a word");
+        tracing::warn!(
+            upstream = caller.upstream().name,
+            "more questions than can be refused: one is dropped without a word"
+        );
         return;
     };
     let body = error_text(Some(id), &error_object(error.code(), &text));

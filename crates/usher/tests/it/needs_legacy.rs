@@ -39,7 +39,8 @@ async fn holding(hold: &str) -> Stage {
 
 /// With streams that wait for so long.
 async fn paced(pace: Pace) -> Stage {
-    Stage::with(Setup { upstream: "hold = \"10m\"".to_owned(), pace, ..Setup::default() }, Upstream::start().await).await
+    Stage::with(Setup { upstream: "hold = \"10m\"".to_owned(), pace, ..Setup::default() }, Upstream::start().await)
+        .await
 }
 
 /// Opens a call that lacks a credential, and reads its question.

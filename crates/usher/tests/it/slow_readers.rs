@@ -61,7 +61,8 @@ impl Drop for Open {
 impl Flood {
     fn answer(self) -> Response {
         self.open.fetch_add(1, Ordering::SeqCst);
-        let text = format!(r#"{{"jsonrpc":"2.0","method":"notifications/x","params":{{"x":"{}"}}}}"#, "x".repeat(64 * 1024));
+        let text =
+            format!(r#"{{"jsonrpc":"2.0","method":"notifications/x","params":{{"x":"{}"}}}}"#, "x".repeat(64 * 1024));
         let event = Bytes::from(format!("data: {text}\n{}", if self.endless { "" } else { "\n" }));
         let body = stream::unfold(Open(self), move |open| {
             let event = event.clone();
@@ -126,7 +127,10 @@ fn send(stage: &Stage, line: &str, headers: &[(&str, &str)], body: &str) -> TcpS
     for (name, value) in headers {
         text += &format!("{name}: {value}\r\n");
     }
-    text += &format!("Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    text += &format!(
+        "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
     connection.write_all(text.as_bytes()).unwrap();
     connection
 }
@@ -139,9 +143,11 @@ async fn a_client_that_reads_nothing_costs_little_and_is_gone_in_time() {
     let (stage, client) = flooded(&flood).await;
     let session = client.session().unwrap();
     let legacy = [("Mcp-Session-Id", &*session), ("MCP-Protocol-Version", "2025-11-25")];
-    let modern = |method: &'static str| [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", method), ("Mcp-Name", "x")];
+    let modern =
+        |method: &'static str| [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", method), ("Mcp-Name", "x")];
     let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
-    let call = |method: &str, params: &str| format!(r#"{{"jsonrpc":"2.0","id":9,"method":"{method}","params":{{{params}}}}}"#);
+    let call =
+        |method: &str, params: &str| format!(r#"{{"jsonrpc":"2.0","id":9,"method":"{method}","params":{{{params}}}}}"#);
     let streams: [(&str, &str, &[(&str, &str)], String); 5] = [
         ("a legacy call", "POST", &legacy, call("tools/call", r#""name":"x""#)),
         ("a modern call", "POST", &modern("tools/call"), call("tools/call", &format!(r#""name":"x",{meta}"#))),

@@ -77,7 +77,10 @@ async fn a_client_that_comes_back_gets_its_answer() {
         let reply = stream.reply().await;
         assert!(answered(&reply), "{}", reply.text());
         assert_eq!(stage.upstream.requests_of(call.0).len(), 1);
-        assert!(stage.upstream.http_requests(&http::Method::GET).is_empty(), "an id of ours is no business of the server");
+        assert!(
+            stage.upstream.http_requests(&http::Method::GET).is_empty(),
+            "an id of ours is no business of the server"
+        );
         stage.upstream.assert_clean();
     }
 }
@@ -125,7 +128,8 @@ async fn who_comes_back_takes_over() {
 /// R-ID-01: an id of another session, of another client, or one that was made up gets nothing, and goes nowhere.
 #[tokio::test]
 async fn an_id_is_good_for_its_own_session_alone() {
-    let stage = Stage::with(Setup { second: true, ..Setup::default() }, usher_testkit::upstream::Upstream::start().await);
+    let stage =
+        Stage::with(Setup { second: true, ..Setup::default() }, usher_testkit::upstream::Upstream::start().await);
     let stage = stage.await;
     let client = ready(&stage).await;
     let other = ready(&stage).await;

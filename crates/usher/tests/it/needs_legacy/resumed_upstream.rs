@@ -104,7 +104,8 @@ async fn a_stream_that_the_server_can_resume_ends_with_its_reader() {
 /// error, and its server is let go of.
 #[tokio::test]
 async fn what_is_too_long_is_not_kept() {
-    let long = format!(r#"{{"jsonrpc":"2.0","method":"notifications/x","params":{{"x":"{}"}}}}"#, "x".repeat(9 * 1024 * 1024));
+    let long =
+        format!(r#"{{"jsonrpc":"2.0","method":"notifications/x","params":{{"x":"{}"}}}}"#, "x".repeat(9 * 1024 * 1024));
     let gates = [Gate::new(), Gate::new()];
     let script = || script().sse().wait(&gates[0]).message(&long).wait(&gates[1]).text("sunny");
     let (stage, client, mut stream) = under_way(script()).await;
