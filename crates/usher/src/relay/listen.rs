@@ -39,7 +39,7 @@ const WITHOUT_UPSTREAM: Duration = Duration::from_secs(30);
 /// The upstream's part of a session's stream.
 enum Leg {
     /// It sends.
-    Open(Answer),
+    Open(Box<Answer>),
     /// The upstream has no such streams.
     None,
     /// The upstream cannot be reached at the moment, or refuses.
@@ -133,7 +133,7 @@ async fn upstream_stream(caller: &Caller, kind: Kind) -> Result<Leg, Response> {
     let is_stream =
         response.status().is_success() && is_type(response.headers().get(header::CONTENT_TYPE), "text/event-stream");
     match kind {
-        _ if is_stream => Ok(Leg::Open(response)),
+        _ if is_stream => Ok(Leg::Open(Box::new(response))),
         Kind::Own => Ok(Leg::None),
         // Nobody has what the client waits for.
         Kind::Resumed => Err(nothing_follows()),
@@ -190,7 +190,7 @@ fn look_at(caller: &Caller, screen: &Screen, event: Event) -> Option<Bytes> {
     }
 }
 
-async fn next_chunk(upstream: &mut Option<Answer>) -> Option<Bytes> {
+async fn next_chunk(upstream: &mut Option<Box<Answer>>) -> Option<Bytes> {
     match upstream {
         Some(response) => response.chunk().await.ok().flatten(),
         None => std::future::pending().await,

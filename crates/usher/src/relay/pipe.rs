@@ -7,6 +7,7 @@ use std::{
     convert::Infallible,
     ops::Deref,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Poll,
     time::Duration,
 };
 
@@ -285,7 +286,7 @@ impl Pipe {
         Rest(rest.into())
     }
 
-    /// Begins with what another stream left. False where nobody will read it.
+    /// Begins with what another stream left.
     pub(super) fn begin_with(&self, rest: Rest) {
         for item in rest.0 {
             self.put(item);
@@ -342,10 +343,10 @@ impl State {
         self.unread = self.items.iter().skip(self.next).map(|item| item.bytes.len()).sum();
     }
 
-    /// What the reader of this number gets next; the outer `None`: it has to wait.
-    fn take(&mut self, number: u64) -> Option<Option<Bytes>> {
+    /// What the reader of this number gets next.
+    fn take(&mut self, number: u64) -> Poll<Option<Bytes>> {
         if self.over || self.readers != number {
-            return Some(None);
+            return Poll::Ready(None);
         }
         if let Some(item) = self.items.get(self.next) {
             let bytes = item.bytes.clone();
@@ -355,12 +356,12 @@ impl State {
             } else {
                 self.items.remove(self.next);
             }
-            return Some(Some(bytes));
+            return Poll::Ready(Some(bytes));
         }
         match self.sign.take() {
-            None if self.ended => Some(None),
-            None => None,
-            sign => Some(sign),
+            None if self.ended => Poll::Ready(None),
+            None => Poll::Pending,
+            sign => Poll::Ready(sign),
         }
     }
 }
@@ -390,7 +391,7 @@ impl Reader {
         loop {
             let readable = self.pipe.0.readable.notified();
             let taken = self.pipe.lock().take(self.number);
-            if let Some(taken) = taken {
+            if let Poll::Ready(taken) = taken {
                 self.pipe.0.moved.notify_waiters();
                 return taken;
             }
@@ -568,7 +569,7 @@ mod tests {
         let (writer, body, _listed) = kept();
         drop(body);
         assert!(writer.left().now_or_never().is_some() && writer.gone().now_or_never().is_none());
-        tokio::time::advance(pace().away - Duration::from_secs(1)).await;
+        tokio::time::advance(pace().away / 2).await;
         let body = resumed(&writer, 0);
         assert!(writer.read().await.is_ok());
         tokio::time::advance(pace().away * 2).await;

@@ -1,7 +1,8 @@
 //! Clients that do not read (R-SEC-04): the server behind feels it, memory stays bounded, and others go on.
 
 use std::{
-    io::{Read, Write},
+    fmt::Write as _,
+    io::{Read as _, Write as _},
     net::TcpStream,
     sync::{
         Arc,
@@ -125,15 +126,16 @@ fn send(stage: &Stage, line: &str, headers: &[(&str, &str)], body: &str) -> TcpS
     let mut connection = TcpStream::connect(&host).unwrap();
     let mut text = format!("{line} /mcp/flood HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {}\r\n", stage.token);
     for (name, value) in headers {
-        text += &format!("{name}: {value}\r\n");
+        write!(text, "{name}: {value}\r\n").unwrap();
     }
-    text += &format!(
-        "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
+    text.push_str("Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n");
+    write!(text, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
     connection.write_all(text.as_bytes()).unwrap();
     connection
 }
+
+/// What the stream is, the HTTP method, headers and body.
+type Asked<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], String);
 
 /// R-SEC-04: on every kind of stream the server is not read faster than the client reads; a client that takes nothing is cut
 /// off, and the server's stream with it; others go on meanwhile.
@@ -148,7 +150,7 @@ async fn a_client_that_reads_nothing_costs_little_and_is_gone_in_time() {
     let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
     let call =
         |method: &str, params: &str| format!(r#"{{"jsonrpc":"2.0","id":9,"method":"{method}","params":{{{params}}}}}"#);
-    let streams: [(&str, &str, &[(&str, &str)], String); 5] = [
+    let streams: [Asked<'_>; 5] = [
         ("a legacy call", "POST", &legacy, call("tools/call", r#""name":"x""#)),
         ("a modern call", "POST", &modern("tools/call"), call("tools/call", &format!(r#""name":"x",{meta}"#))),
         ("a subscription", "POST", &modern("subscriptions/listen")[..2], call("subscriptions/listen", meta)),

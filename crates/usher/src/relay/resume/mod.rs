@@ -12,6 +12,7 @@ use std::{
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
 use elicit::{Random, codes};
+use futures_util::{StreamExt, stream};
 use http::{HeaderMap, StatusCode};
 use serde_json::value::RawValue;
 use usher_store::SessionKey;
@@ -148,7 +149,7 @@ impl Resumes {
         match pipe.map(|pipe| pipe.resume(event.number)) {
             Some(Resumed::Rest(body)) => {
                 tracing::debug!(session = %session, "a client came back to its call");
-                reply::events(body)
+                reply::events(primed(id, body))
             }
             Some(Resumed::Nothing) => nothing_follows(),
             None if event.number == LAST => nothing_follows(),
@@ -175,6 +176,13 @@ impl Drop for Listed {
             }
         }
     }
+}
+
+/// A stream that begins with the id from which it goes on: clients know the place of each stream by what came on it.
+fn primed(id: &str, rest: Body) -> Body {
+    let first = event_with_id(id, b"data:\n\n");
+    let first = stream::once(std::future::ready(Ok::<_, axum::Error>(first)));
+    Body::from_stream(first.chain(rest.into_data_stream()))
 }
 
 /// Nothing comes after this event. A GET is answered by a stream or by this status (2025-11-25, "Listening for Messages from

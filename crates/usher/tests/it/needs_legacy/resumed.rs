@@ -92,8 +92,9 @@ async fn each_drop_is_taken_up_where_the_client_was() {
     let client = ready(&stage).await;
     let (stream, question) = asked(&client, CALLS[0]).await;
     let id = leave(stream);
-    let again = back(&client, &id).await;
-    drop(again);
+    let mut again = back(&client, &id).await;
+    assert!(again.next_item().await.is_some());
+    assert_eq!(leave(again), id, "each stream says at once where it is");
     connect(&stage.person().await, &question, KEY).await;
     let mut stream = back(&client, &id).await;
     stream.expect(COMPLETE).await;
