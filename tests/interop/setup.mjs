@@ -31,9 +31,9 @@ export async function stage(t, options = {}) {
 /**
  * A connected client. `era` is `legacy` or `modern`, `elicitation` what it declares, `answer` what it does with a
  * question. `asked` collects the questions, `notices` the ids of completion notices, `heard` all text that came
- * over HTTP, `sent` every message that went out.
+ * over HTTP, `sent` every message that went out. `wrap` makes another fetch of the one that writes this down.
  */
-export async function connect(t, service, { era, elicitation = { url: {} }, answer, versions } = {}) {
+export async function connect(t, service, { era, elicitation = { url: {} }, answer, versions, wrap = (fetch) => fetch } = {}) {
   const asked = [];
   const notices = [];
   const heard = [];
@@ -58,7 +58,7 @@ export async function connect(t, service, { era, elicitation = { url: {} }, answ
     });
   }
   const transport = new StreamableHTTPClientTransport(new URL(service.mcp), {
-    fetch: recording(heard, sent),
+    fetch: wrap(recording(heard, sent)),
     requestInit: { headers: { authorization: `Bearer ${service.token}` } },
   });
   await client.connect(transport, { timeout: 10_000 });

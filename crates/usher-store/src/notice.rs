@@ -8,6 +8,9 @@ pub(crate) const OWE: &str = "INSERT INTO notices (interaction_id, session_key, 
      VALUES ($1, $2, $3) ON CONFLICT (interaction_id, session_key) \
      DO UPDATE SET expires_at = excluded.expires_at";
 const CLAIM: &str = "DELETE FROM notices WHERE interaction_id = $1 AND session_key = $2";
+const OWE_AGAIN: &str = "INSERT INTO notices (interaction_id, session_key, expires_at) \
+     SELECT interactions.id, mcp_sessions.session_key, interactions.expires_at FROM interactions, mcp_sessions \
+     WHERE interactions.id = $1 AND mcp_sessions.session_key = $2 ON CONFLICT (interaction_id, session_key) DO NOTHING";
 pub(crate) const DUE: &str = "SELECT notices.interaction_id FROM notices \
      JOIN interactions ON interactions.id = notices.interaction_id \
      WHERE notices.session_key = $1 AND interactions.state = 'completed'";
@@ -28,6 +31,20 @@ impl Store {
                 .rows_affected();
             transaction.commit().await?;
             Ok(deleted == 1)
+        })
+        .await
+    }
+
+    /// Gives a notice back that was claimed and could not be delivered. A session or an interaction that is gone meanwhile is
+    /// owed nothing.
+    pub async fn owe_notice(&self, interaction: &InteractionId, session: &SessionKey) -> Result<(), StoreError> {
+        Self::within(async {
+            sqlx::query(OWE_AGAIN)
+                .bind(interaction.as_str().to_owned())
+                .bind(session.as_str().to_owned())
+                .execute(&self.shared.writer)
+                .await?;
+            Ok(())
         })
         .await
     }

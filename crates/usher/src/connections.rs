@@ -1,4 +1,7 @@
-//! Connections: accepted, each with a deadline for its request heads, and all ended when the service stops.
+//! Connections: accepted, each with a deadline for its request heads and for what its peer has to read, and all ended when
+//! the service stops.
+
+mod impatient;
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -17,6 +20,8 @@ use tokio::{
     time::Instant,
 };
 use tokio_util::sync::CancellationToken;
+
+use impatient::Impatient;
 
 /// How long a client may take to send the head of a request; a kept connection may be idle as long (R-SEC-04).
 const HEAD_DEADLINE: Duration = Duration::from_secs(30);
@@ -37,13 +42,23 @@ const REFUSED_AT_ONCE: usize = 64;
 /// How often the log says that connections are refused.
 const REFUSALS_LOGGED: Duration = Duration::from_mins(1);
 
+/// How long to wait for peers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// How long calls may take to finish after the service was asked to stop.
+    pub(crate) drain: Duration,
+    /// How long a peer may take nothing of what it is sent.
+    pub(crate) slow_reader: Duration,
+}
+
 /// Serves `router` on `listener` until `stopping`. Then no connection is accepted, idle ones are closed, and calls under way
-/// get `drain` to finish before their connections are cut. Beyond `at_most` connections one gets 503 and is closed (R-SEC-01).
+/// get some time to finish before their connections are cut. Beyond `at_most` connections one gets 503 and is closed
+/// (R-SEC-01).
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
     stopping: CancellationToken,
-    drain: Duration,
+    patience: Patience,
     at_most: u32,
 ) {
     let mut connections = JoinSet::new();
@@ -72,6 +87,7 @@ pub(crate) async fn serve(
         };
         // Without it small answers wait for the peer's acknowledgement; a socket that refuses works all the same.
         let _ = stream.set_nodelay(true);
+        let stream = Impatient::new(stream, patience.slow_reader);
         let service = TowerToHyperService::new(router.clone());
         let connection = graceful.watch(builder.serve_connection(TokioIo::new(stream), service));
         connections.spawn(async move {
@@ -80,8 +96,8 @@ pub(crate) async fn serve(
         });
     }
     drop(listener);
-    if tokio::time::timeout(drain, graceful.shutdown()).await.is_err() {
-        tracing::warn!(seconds = drain.as_secs(), "calls that were still under way are cut");
+    if tokio::time::timeout(patience.drain, graceful.shutdown()).await.is_err() {
+        tracing::warn!(seconds = patience.drain.as_secs(), "calls that were still under way are cut");
     }
     connections.shutdown().await;
 }
@@ -138,7 +154,8 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stopping = CancellationToken::new();
-        let task = tokio::spawn(serve(listener, router, stopping.clone(), drain, 2));
+        let patience = Patience { drain, slow_reader: HEAD_DEADLINE };
+        let task = tokio::spawn(serve(listener, router, stopping.clone(), patience, 2));
         (address, stopping, task)
     }
 

@@ -34,7 +34,7 @@ use crate::{
         self,
         keys::{Keys, Stamp},
     },
-    relay::Relay,
+    relay::{Pace, Relay},
     router::router,
 };
 
@@ -145,6 +145,18 @@ pub async fn start(
     random: Arc<dyn Random>,
     program: Option<&Path>,
 ) -> Result<Running, StartError> {
+    start_at(Pace::default(), config, listener, clock, random, program).await
+}
+
+/// The same with streams that wait for other times than the usual ones.
+pub async fn start_at(
+    pace: Pace,
+    config: Config,
+    listener: Option<TcpListener>,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    program: Option<&Path>,
+) -> Result<Running, StartError> {
     // Before anything is written: what is there may be another's.
     let lock = lock(&config).await?;
     let stamp = Stamp::of(&config.keys_file);
@@ -184,14 +196,15 @@ pub async fn start(
         limits: Arc::new(Limits::new(&config.limits, &clock)),
         waiting: Waiting::default(),
     };
-    let relay = Relay::new(Arc::clone(&ring), store.clone(), &config, program);
+    let relay = Relay::new(Arc::clone(&ring), store.clone(), &config, pace, program);
     let keys = Keys::new(ring, config.keys_file.clone(), stamp);
     let stopping = CancellationToken::new();
     let app = Arc::new(App { config, store, keys, clock, random, egress, tokens, control, broker, relay, stopping });
     let jobs = jobs::start(&app);
     let most = app.config.limits.connections;
-    let server =
-        tokio::spawn(connections::serve(listener, router(Arc::clone(&app)), app.stopping.clone(), DRAIN, most));
+    let patience = connections::Patience { drain: DRAIN, slow_reader: pace.slow_reader };
+    let serving = connections::serve(listener, router(Arc::clone(&app)), app.stopping.clone(), patience, most);
+    let server = tokio::spawn(serving);
     tracing::info!(url = app.config.public_url.origin(), store = ?app.store.kind(), "service started");
     Ok(Running { app, server, jobs, _lock: lock })
 }

@@ -139,6 +139,7 @@ contract! {
             each_session_that_asked_is_owed_a_notice,
             a_session_that_ended_is_owed_nothing,
             a_notice_is_owed_for_as_long_as_the_question_can_complete,
+            a_notice_that_was_not_delivered_is_given_back,
         }
         prune {
             what_is_overdue_expires_and_what_is_old_goes,

@@ -83,3 +83,26 @@ pub(crate) async fn a_notice_is_owed_for_as_long_as_the_question_can_complete(da
     }
     assert_eq!(store.prune(at(1200)).await.unwrap(), Pruned { notices: 2, ..Pruned::default() });
 }
+
+/// R-DONE-01: a notice that was claimed and could not be delivered is due again, to its session alone, and once.
+pub(crate) async fn a_notice_that_was_not_delivered_is_given_back(database: Database) {
+    let store = database.store().await;
+    let new = session();
+    let key = new.id.key();
+    store.create_session(new, at(0)).await.unwrap();
+    let asked = store.ask(&[question("user-1")], Some(&key), at(0)).await.unwrap().remove(0);
+    let id = asked.id.clone();
+    complete(&store, asked).await;
+    for _ in 0..2 {
+        assert!(store.claim_notice(&id, &key).await.unwrap());
+        store.owe_notice(&id, &key).await.unwrap();
+        store.owe_notice(&id, &key).await.unwrap();
+        assert_eq!(store.due_notices(&key).await.unwrap(), std::slice::from_ref(&id));
+    }
+    assert!(store.claim_notice(&id, &key).await.unwrap());
+
+    store.delete_session(&key).await.unwrap();
+    store.owe_notice(&id, &key).await.unwrap();
+
+    assert!(store.due_notices(&key).await.unwrap().is_empty(), "a session that is over is owed nothing");
+}

@@ -163,6 +163,16 @@ fn framed<'a>(fields: impl Iterator<Item = &'a str>, data: &str) -> Bytes {
     Bytes::from(event)
 }
 
+/// An event with an id put before it. It has none yet.
+pub fn event_with_id(id: &str, event: &[u8]) -> Bytes {
+    let mut with_id = BytesMut::with_capacity(id.len() + event.len() + 8);
+    with_id.extend_from_slice(b"id: ");
+    with_id.extend_from_slice(id.as_bytes());
+    with_id.extend_from_slice(b"\n");
+    with_id.extend_from_slice(event);
+    with_id.freeze()
+}
+
 /// A comment, which keeps a stream from being closed as idle.
 pub const KEEP_ALIVE: Bytes = Bytes::from_static(b": waiting\n\n");
 
@@ -238,6 +248,12 @@ mod tests {
     #[test]
     fn each_line_end_counts_once() {
         assert_eq!(lines("a\r\n\rb\n\nc\r").collect::<Vec<_>>(), ["a", "", "b", "", "c", ""]);
+    }
+
+    #[test]
+    fn an_event_of_ours_has_an_id() {
+        let ours = Event { raw: event_with_id("u-1", &message_event("{}")) };
+        assert!(ours.has_id() && ours.data().as_deref() == Some("{}"));
     }
 
     #[test]

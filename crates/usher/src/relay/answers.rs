@@ -1,7 +1,8 @@
 //! Our own questions to legacy clients, and who waits for their answers. A question is known by session and id: an answer
 //! from another session is no answer.
 //!
-//! A session is asked about an interaction once at a time: calls that come meanwhile join, and learn what was said.
+//! A session is asked about an interaction once at a time: calls that come meanwhile join, and learn what was said. A call
+//! whose client is away does not ask for others.
 
 mod id;
 
@@ -53,8 +54,17 @@ pub(super) enum Delivered {
 
 /// Where the answer to a question goes; nowhere any more once it is there.
 type Questions = HashMap<(SessionKey, String), Option<oneshot::Sender<Said>>>;
-/// What is being asked, and what was said so far.
-type Asking = HashMap<(SessionKey, InteractionId), watch::Receiver<Option<Said>>>;
+/// What is being asked on behalf of all calls of a session.
+type Asking = HashMap<(SessionKey, InteractionId), Asked>;
+
+/// A question that others can join.
+#[derive(Debug)]
+struct Asked {
+    /// Its JSON-RPC id.
+    question: String,
+    /// What was said so far.
+    told: watch::Sender<Option<Said>>,
+}
 
 /// Questions under way.
 #[derive(Debug)]
@@ -81,7 +91,6 @@ pub(super) struct Question {
     questions: Arc<Mutex<Questions>>,
     asking: Arc<Mutex<Asking>>,
     answer: Option<oneshot::Receiver<Said>>,
-    told: watch::Sender<Option<Said>>,
 }
 
 /// A question that another call of the session asks.
@@ -106,16 +115,15 @@ impl Answers {
 
     /// Takes part in asking this session about the interaction.
     pub(super) fn part(&self, session: &SessionKey, interaction: &InteractionId, random: &dyn Random) -> Part {
-        let (told, telling) = watch::channel(None);
+        let id = self.ids.issue(session, interaction, random);
         {
             let mut asking = lock(&self.asking);
             let key = (session.clone(), interaction.clone());
             if let Some(asked) = asking.get(&key) {
-                return Part::Joins(Joined { told: Some(asked.clone()) });
+                return Part::Joins(Joined { told: Some(asked.told.subscribe()) });
             }
-            asking.insert(key, telling);
+            asking.insert(key, Asked { question: id.clone(), told: watch::Sender::new(None) });
         }
-        let id = self.ids.issue(session, interaction, random);
         let (sender, receiver) = oneshot::channel();
         lock(&self.questions).insert((session.clone(), id.clone()), Some(sender));
         Part::Asks(Question {
@@ -125,8 +133,13 @@ impl Answers {
             questions: Arc::clone(&self.questions),
             asking: Arc::clone(&self.asking),
             answer: Some(receiver),
-            told,
         })
+    }
+
+    /// The client of the call that asks is away: who joined it may ask anew, and so may later calls. The question itself
+    /// stays, and its answer counts.
+    pub(super) fn step_back(&self, session: &SessionKey, interaction: &InteractionId, question: &str) {
+        forget(&self.asking, session, interaction, question);
     }
 
     /// Whether a held call of this session asks about the interaction now: then that call sends the completion notice.
@@ -182,7 +195,10 @@ impl Question {
             None => std::future::pending().await,
         };
         self.answer = None;
-        self.told.send_replace(Some(said));
+        let key = (self.session.clone(), self.interaction.clone());
+        if let Some(asked) = lock(&self.asking).get(&key).filter(|asked| asked.question == self.id) {
+            asked.told.send_replace(Some(said));
+        }
         said
     }
 
@@ -207,8 +223,17 @@ impl Joined {
 
 impl Drop for Question {
     fn drop(&mut self) {
+        forget(&self.asking, &self.session, &self.interaction, &self.id);
         lock(&self.questions).remove(&(self.session.clone(), std::mem::take(&mut self.id)));
-        lock(&self.asking).remove(&(self.session.clone(), self.interaction.clone()));
+    }
+}
+
+/// Another question may have come in its place, which stays.
+fn forget(asking: &Mutex<Asking>, session: &SessionKey, interaction: &InteractionId, question: &str) {
+    let mut asking = lock(asking);
+    let key = (session.clone(), interaction.clone());
+    if asking.get(&key).is_some_and(|asked| asked.question == question) {
+        asking.remove(&key);
     }
 }
 
@@ -318,5 +343,23 @@ mod tests {
         assert_eq!(joins.heard().await, Heard::Left);
         assert!(!answers.is_asking(&session, &interaction));
         assert!(answers.part(&session, &interaction, &SystemRandom).question().is_some());
+    }
+    /// A call whose client is away asks for nobody else; its own question stays, and leaves another one in place.
+    #[tokio::test]
+    async fn a_call_that_steps_back_keeps_its_own_question_alone() {
+        let answers = answers();
+        let (session, interaction) = (session(), interaction());
+        let mut away = answers.part(&session, &interaction, &SystemRandom);
+        let mut joins = answers.part(&session, &interaction, &SystemRandom);
+        answers.step_back(&session, &interaction, &away.question().unwrap().id);
+        assert_eq!(joins.heard().await, Heard::Left);
+        assert!(!answers.is_asking(&session, &interaction));
+        let here = answers.part(&session, &interaction, &SystemRandom);
+        assert!(here.question().is_some());
+        answers.step_back(&session, &interaction, &away.question().unwrap().id);
+        answers.deliver(&session, &id(&away), Ok(&raw(ACCEPT)));
+        assert_eq!(away.heard().await, Heard::Said(Said::Accepted));
+        drop(away);
+        assert!(answers.is_asking(&session, &interaction), "the other question is still asked");
     }
 }

@@ -15,13 +15,12 @@ use super::{
     call::{Attempt, Call, REFUSED_AT_MOST},
     cancels::Followed,
     ending::{Ending, title},
-    held::{self, Gone, Held},
-    notices, reply,
+    held::{self, Held},
+    notices,
+    pipe::Gone,
+    reply,
 };
-use crate::{
-    broker::{Missing, Waited},
-    mcp::sse::message_event,
-};
+use crate::broker::{Missing, Waited};
 
 /// How much of its time a call must still have to take over a question whose asker has left.
 const WORTH_ASKING: Duration = Duration::from_secs(3);
@@ -50,13 +49,24 @@ pub(super) async fn ask(
         Err(response) => return response,
     };
     let Some(waits) = waits else { return required(&call, &interactions) };
-    let (held, response) = held::of(&call);
+    let (held, response, listed) = held::resumable(&call, &session.key);
+    let pipe = held.pipe();
     tokio::spawn(async move {
         let _waits = waits;
         // Whoever has left or cancelled gets no answer, and nothing goes upstream.
-        let _ = hold(&call, &session, interactions, held, &followed).await;
+        let gone = hold(&call, &session, interactions, held, &followed).await.is_err() && !followed.is_cancelled();
+        let (app, key) = (Arc::clone(&call.caller.app), session.key.clone());
+        drop((call, session, followed));
+        if gone {
+            Box::pin(notices::put_back(&app, &key, pipe.end().notices())).await;
+        }
         // A completion of the last moment was left to this call, which may not have told of it.
-        Box::pin(notices::deliver_due(&call.caller.app, &session.key)).await;
+        Box::pin(notices::deliver_due(&app, &key)).await;
+        if listed.is_some() {
+            // The stream stays a while for a client that did not get all of it.
+            pipe.gone().await;
+            Box::pin(notices::put_back(&app, &key, pipe.end().notices())).await;
+        }
     });
     response
 }
@@ -119,6 +129,7 @@ async fn hold(
                 return Ok(());
             }
         }
+        wait_for_reader(call, &held, followed).await?;
         followed.pass();
         let attempt = held.quietly(call.attempt()).await?;
         followed.hold();
@@ -187,30 +198,66 @@ async fn settle(
         }
     }
     let what = format!("Waiting for you to connect {}", title(call, &interaction.provider));
+    let question = part.question().map(|question| question.id.clone());
+    let pipe = held.pipe();
+    let step_back = async {
+        pipe.left().await;
+        if let Some(question) = &question {
+            answers.step_back(&session.key, &interaction.id, question);
+        }
+        std::future::pending::<()>().await;
+    };
     let outcome = tokio::select! {
         outcome = held.during(&what, outcome(call, interaction, &mut part)) => Some(outcome?),
         () = followed.cancelled() => None,
+        () = step_back => None,
     };
     if let Some(question) = part.question() {
         withdraw(held, question).await?;
     }
     let Some(outcome) = outcome.filter(|_| !followed.is_cancelled()) else { return Err(Gone) };
-    let tells = part.question().is_some() || !answers.is_asking(&session.key, &interaction.id);
-    if matches!(outcome, Outcome::Completed) && tells {
-        Box::pin(notice(call, session, interaction, held)).await?;
+    if matches!(outcome, Outcome::Completed) {
+        if !pipe.is_read() {
+            // Another stream of the session may bring the notice meanwhile.
+            drop(part);
+            Box::pin(notices::deliver_due(&call.caller.app, &session.key)).await;
+            wait_for_reader(call, held, followed).await?;
+            Box::pin(notice(call, session, interaction, held)).await?;
+        } else if part.question().is_some() || !answers.is_asking(&session.key, &interaction.id) {
+            Box::pin(notice(call, session, interaction, held)).await?;
+        }
     }
     Ok(outcome)
 }
 
-/// The completion notice, where this call is the one to send it (R-DONE-01). It has its place in the queue before it is
-/// claimed: a client that has left leaves it to the session's next stream.
+/// Nothing goes upstream for a client that may have left: a call whose stream broke off waits for the client to come back.
+async fn wait_for_reader(call: &Call, held: &Held, followed: &Followed) -> Result<(), Gone> {
+    let pipe = held.pipe();
+    if pipe.is_read() {
+        return Ok(());
+    }
+    tokio::select! {
+        read = pipe.read() => read,
+        () = followed.cancelled() => Err(Gone),
+        () = tokio::time::sleep_until(call.caller.held_until()) => Err(Gone),
+        () = call.caller.app.stopping.cancelled() => Err(Gone),
+    }
+}
+
+/// The completion notice, where this call is the one to send it (R-DONE-01). It has room in the stream before it is claimed:
+/// a client that has left leaves it to the session's next stream.
 async fn notice(call: &Call, session: &Session, interaction: &Interaction, held: &Held) -> Result<(), Gone> {
-    let place = held.reserve().await?;
+    held.pipe().room().await?;
     fail_point!(WaiterWoken);
-    match call.caller.app.store.claim_notice(&interaction.id, &session.key).await {
+    let store = &call.caller.app.store;
+    match store.claim_notice(&interaction.id, &session.key).await {
         Ok(true) => {
             fail_point!(NoticeClaimed);
-            place.send(message_event(&CompleteNotice::new(interaction.id.as_str()).to_json()));
+            let notice = CompleteNotice::new(interaction.id.as_str()).to_json();
+            if !held.notice(&notice, &interaction.id) {
+                Box::pin(notices::put_back(&call.caller.app, &session.key, [interaction.id.clone()])).await;
+                return Err(Gone);
+            }
             fail_point!(NoticeWritten);
         }
         Ok(false) => {}

@@ -1,31 +1,34 @@
 //! The stream of a call that waits for a person: kept alive, with progress for callers that asked for it, and closed early
 //! by a client that leaves.
 
-use std::{convert::Infallible, pin::Pin, time::Duration};
+use std::{pin::Pin, time::Duration};
 
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
 use elicit::codes;
-use futures_util::{StreamExt, stream};
+use futures_util::StreamExt;
 use http::header;
 use http_body_util::BodyExt;
 use serde_json::value::RawValue;
-use tokio::{sync::mpsc, time::MissedTickBehavior};
+use tokio::time::MissedTickBehavior;
+use usher_store::{InteractionId, SessionKey};
 
-use super::{call::Call, reply, upstream::UpstreamError};
+use super::{
+    call::Call,
+    pipe::{self, Gone, Pipe, Writer},
+    reply,
+    resume::Listed,
+    upstream::UpstreamError,
+};
 use crate::mcp::{
     envelope::{Message, error_object, error_text, text_of},
     headers::is_type,
-    sse::{KEEP_ALIVE, message_event},
+    sse::{Event, Events, KEEP_ALIVE, message_event},
 };
-
-/// The client has closed the stream, or does not read it.
-#[derive(Debug)]
-pub(super) struct Gone;
 
 /// The writing side of a held call's stream.
 pub(super) struct Held {
-    sender: mpsc::Sender<Bytes>,
+    writer: Writer,
     every: Duration,
     progress_token: Option<Box<RawValue>>,
     /// Progress notifications sent so far.
@@ -40,54 +43,46 @@ struct Answering {
     upstream: String,
 }
 
-/// Events on their way to a slow reader before the writer waits.
-const QUEUE: usize = 8;
-
-/// How long a reader may take nothing while there is something to read (R-SEC-04).
-pub(super) const SLOW_READER: Duration = Duration::from_secs(30);
-
 /// The most progress notifications of ours on one stream: 999 of them last for four hours.
 const PROGRESS_AT_MOST: u32 = 999;
 
-/// Opens the stream of `call`: the writing side, and the response that carries it.
+/// Opens the stream of `call`, which ends when its client leaves: the writing side, and the response that carries it.
 pub(super) fn of(call: &Call) -> (Held, Response) {
-    let (mut held, response) = open(call.caller.app.relay.keep_alive, call.progress_token.clone());
-    held.call = Some(Answering { id: call.id.clone(), upstream: call.caller.upstream().name.clone() });
-    (held, response)
+    let (writer, body) = pipe::open(&call.caller.app.relay.pace);
+    (Held::new(call, writer), reply::events(body))
 }
 
-/// The same without looking at what ends it.
-fn open(every: Duration, progress_token: Option<Box<RawValue>>) -> (Held, Response) {
-    let (sender, receiver) = mpsc::channel(QUEUE);
-    let held = Held { sender, every, progress_token, progress: 0, call: None };
-    (held, reply::events(receiver_body(receiver)))
-}
-
-/// A response body that ends when all senders are gone.
-pub(super) fn receiver_body(receiver: mpsc::Receiver<Bytes>) -> Body {
-    Body::from_stream(stream::unfold(receiver, |mut receiver| async {
-        let bytes = receiver.recv().await?;
-        Some((Ok::<_, Infallible>(bytes), receiver))
-    }))
-}
-
-/// Puts something into a stream's queue. A reader that takes nothing for [`SLOW_READER`] is as good as gone.
-pub(super) async fn send(sender: &mpsc::Sender<Bytes>, bytes: Bytes) -> Result<(), Gone> {
-    sender.send_timeout(bytes, SLOW_READER).await.map_err(|_| Gone)
+/// Opens the stream of a legacy `call`, which waits a while for a client that comes back to it.
+pub(super) fn resumable(call: &Call, session: &SessionKey) -> (Held, Response, Option<Listed>) {
+    let app = &call.caller.app;
+    let (writer, body, listed) = app.relay.resumes.open(session, &call.id, &app.relay.pace, &*app.random);
+    (Held::new(call, writer), reply::events(body), listed)
 }
 
 impl Held {
-    /// Sends one JSON-RPC message.
-    pub(super) async fn message(&self, message: &str) -> Result<(), Gone> {
-        send(&self.sender, message_event(message)).await
+    fn new(call: &Call, writer: Writer) -> Self {
+        let answering = Answering { id: call.id.clone(), upstream: call.caller.upstream().name.clone() };
+        Self::open(writer, call.caller.app.relay.pace.keep_alive, call.progress_token.clone(), Some(answering))
     }
 
-    /// A place in the stream's queue, for a message that must not get lost after it was made.
-    pub(super) async fn reserve(&self) -> Result<mpsc::Permit<'_, Bytes>, Gone> {
-        match tokio::time::timeout(SLOW_READER, self.sender.reserve()).await {
-            Ok(Ok(permit)) => Ok(permit),
-            Ok(Err(_)) | Err(_) => Err(Gone),
-        }
+    fn open(writer: Writer, every: Duration, token: Option<Box<RawValue>>, call: Option<Answering>) -> Self {
+        Self { writer, every, progress_token: token, progress: 0, call }
+    }
+
+    /// The stream.
+    pub(super) fn pipe(&self) -> Pipe {
+        Pipe::clone(&self.writer)
+    }
+
+    /// Sends one JSON-RPC message.
+    pub(super) async fn message(&self, message: &str) -> Result<(), Gone> {
+        self.writer.room().await?;
+        if self.writer.keep(&message_event(message), None) { Ok(()) } else { Err(Gone) }
+    }
+
+    /// Sends a completion notice, for which room was waited for before it was claimed. False where it is lost.
+    pub(super) fn notice(&self, message: &str, interaction: &InteractionId) -> bool {
+        self.writer.keep(&message_event(message), Some(interaction))
     }
 
     /// Runs `waiting` to its end while the stream is kept alive; `what` is said in progress notifications.
@@ -116,17 +111,17 @@ impl Held {
         loop {
             tokio::select! {
                 done = &mut waiting => return Ok(done),
-                () = self.sender.closed() => return Err(Gone),
+                () = self.writer.gone() => return Err(Gone),
                 _ = ticks.tick() => {
                     let event = self.sign_of_life(what);
-                    // A reader with a full queue has enough to read.
-                    let _ = self.sender.try_send(event);
+                    self.writer.sign_of_life(event);
                 }
             }
         }
     }
 
-    /// Progress goes only to a caller that gave a token; anybody else gets a comment.
+    /// Progress goes only to a caller that gave a token; anybody else gets a comment. Nobody needs it twice, so it is not
+    /// kept.
     ///
     /// Progress must grow, and the upstream's own begins at 0 or above once the call goes on. Ours stays below it, and so
     /// near to 0 that whoever shows it shows 0: -0.000999, -0.000998 and so on.
@@ -151,17 +146,9 @@ impl Held {
         let status = response.status();
         let mut body = response.into_body();
         if is_stream {
-            let mut chunks = body.into_data_stream();
-            loop {
-                let chunk = tokio::select! {
-                    chunk = chunks.next() => chunk,
-                    () = self.sender.closed() => return,
-                };
-                let Some(Ok(chunk)) = chunk else { return };
-                if send(&self.sender, chunk).await.is_err() {
-                    return;
-                }
-            }
+            // A client that has left needs no answer, and one that resumes at the upstream gets it there.
+            let _ = self.pass(body).await;
+            return;
         }
         let mut json = Vec::new();
         while let Some(Ok(frame)) = body.frame().await {
@@ -177,6 +164,59 @@ impl Held {
         // A reader that has left needs no answer.
         let _ = self.message(&answer).await;
     }
+
+    /// Passes the events of an upstream's stream. Where they have no ids they get ours, so that a client which comes back
+    /// finds its answer; from the first that has one on, the client resumes at the upstream.
+    async fn pass(&self, body: Body) -> Result<(), Gone> {
+        let mut chunks = body.into_data_stream();
+        let mut events = Events::default();
+        let mut passing = Passing { begun: false, handed_over: false };
+        loop {
+            let chunk = tokio::select! {
+                chunk = chunks.next() => chunk,
+                () = self.writer.gone() => return Err(Gone),
+                () = self.writer.left(), if passing.handed_over => return Err(Gone),
+            };
+            let Some(Ok(chunk)) = chunk else { break };
+            if events.push(&chunk).is_err() {
+                return Err(Gone);
+            }
+            while let Some(event) = events.next_event() {
+                self.writer.room().await?;
+                self.put(event, &mut passing)?;
+            }
+        }
+        self.writer.push(events.rest());
+        Ok(())
+    }
+
+    fn put(&self, mut event: Event, passing: &mut Passing) -> Result<(), Gone> {
+        const MARK: &[u8] = b"\xef\xbb\xbf";
+        if !std::mem::replace(&mut passing.begun, true) && event.raw.starts_with(MARK) {
+            // It marked the beginning of a stream, and here it does not stand there.
+            event.raw = event.raw.slice(MARK.len()..);
+        }
+        let is_put = if passing.handed_over {
+            self.writer.push(event.raw)
+        } else if event.has_id() {
+            passing.handed_over = true;
+            self.writer.hand_over(event.raw)
+        } else if event.data().is_some() {
+            self.writer.keep(&event.raw, None)
+        } else {
+            // A comment is for whoever reads now.
+            self.writer.push(event.raw);
+            true
+        };
+        if is_put { Ok(()) } else { Err(Gone) }
+    }
+}
+
+/// How far an upstream's stream has come.
+struct Passing {
+    begun: bool,
+    /// The upstream's events have ids of their own.
+    handed_over: bool,
 }
 
 impl Answering {
@@ -195,6 +235,12 @@ impl Answering {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::relay::Pace;
+
+    fn open(every: Duration, token: Option<Box<RawValue>>) -> (Held, Response) {
+        let (writer, body) = pipe::open(&Pace::default());
+        (Held::open(writer, every, token, None), reply::events(body))
+    }
 
     /// What a caller with this progress token reads while a call is held a moment, up to the `count`th event.
     async fn read(token: Option<&str>, count: usize) -> String {
@@ -261,17 +307,6 @@ mod tests {
         drop(response);
         assert!(held.during("x", std::future::pending::<()>()).await.is_err());
         assert!(held.message("{}").await.is_err());
-    }
-
-    /// R-SEC-04: so does one that takes nothing.
-    #[tokio::test(start_paused = true)]
-    async fn a_reader_that_takes_nothing_is_gone() {
-        let (held, _response) = open(Duration::from_mins(1), None);
-        for _ in 0..QUEUE {
-            held.message("{}").await.unwrap();
-        }
-        assert!(held.message("{}").await.is_err());
-        assert!(held.reserve().await.is_err());
     }
 
     /// What a held call with the id `"a"` ends with.

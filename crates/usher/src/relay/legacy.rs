@@ -118,7 +118,7 @@ async fn request(
 /// DELETE: the client ends its session, here and upstream.
 pub(super) async fn delete(caller: &Caller) -> Response {
     let Some(session) = &caller.session else { return StatusCode::NOT_FOUND.into_response() };
-    caller.app.relay.streams.end(&session.key);
+    caller.app.relay.end_streams(&session.key);
     if let Err(error) = caller.app.relay.sessions.end(&session.key).await {
         tracing::error!(%error, "a session cannot be ended");
         return reply::error(

@@ -7,11 +7,14 @@ use bytes::Bytes;
 use elicit::codes;
 use http::{HeaderMap, Method, StatusCode, header};
 use serde_json::value::RawValue;
-use tokio::{sync::mpsc, time::MissedTickBehavior};
+use tokio::time::MissedTickBehavior;
 
 use super::{
     call::{Attempt, Call, Caller},
-    forward, held, notices, reply,
+    forward, notices,
+    pipe::{self, Pipe, Writer},
+    reply,
+    resume::nothing_follows,
     screen::{Screen, Screened},
     streams::{Kind, Place},
     upstream::Answer,
@@ -19,14 +22,11 @@ use super::{
 use crate::mcp::{
     envelope::result_text,
     headers::{LAST_EVENT_ID, accepts_events, is_type},
-    sse::{Events, KEEP_ALIVE, message_event},
+    sse::{Event, Events, KEEP_ALIVE, message_event},
 };
 
 /// How long a stream that is closing may take to give its last words to a slow reader.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-
-/// Events on their way to a slow reader.
-const QUEUE: usize = 16;
 
 /// How often a stream is asked for again where the upstream says that the session has one (HTTP 409).
 const CONFLICTS: u8 = 10;
@@ -39,7 +39,7 @@ const WITHOUT_UPSTREAM: Duration = Duration::from_secs(30);
 /// The upstream's part of a session's stream.
 enum Leg {
     /// It sends.
-    Open(Answer),
+    Open(Box<Answer>),
     /// The upstream has no such streams.
     None,
     /// The upstream cannot be reached at the moment, or refuses.
@@ -60,27 +60,51 @@ pub(super) async fn open(caller: Caller, headers: &HeaderMap) -> Response {
     let Some(session) = caller.session.clone() else {
         return reply::error(StatusCode::NOT_FOUND, None, codes::INVALID_REQUEST, forward::SESSION_OVER);
     };
+    let relay = &caller.app.relay;
+    if let Some(id) = relay.resumes.named(headers) {
+        return relay.resumes.resume(&caller, &session.key, id);
+    }
     let kind = if headers.contains_key(LAST_EVENT_ID) { Kind::Resumed } else { Kind::Own };
-    let (sender, receiver) = mpsc::channel(QUEUE);
+    let (writer, body) = pipe::open(&relay.pace);
     // An earlier stream of the session ends first, and the upstream's with it: many servers allow one at a time.
-    let place = caller.app.relay.streams.take(&session.key, kind, !session.begun, sender.clone());
-    let upstream = match upstream_stream(&caller).await {
-        Ok(upstream) => upstream,
-        Err(response) => return response,
+    let place = relay.streams.take(&session.key, kind, !session.begun, Pipe::clone(&writer));
+    let opened = tokio::select! {
+        opened = upstream_stream(&caller, kind) => opened,
+        // Another one took over, or the session is over: the client reads the end of this stream.
+        () = place.over() => Ok(Leg::None),
+    };
+    let leg = match opened {
+        Ok(leg) => leg,
+        Err(response) => {
+            drop(body);
+            tokio::spawn(async move { end(&caller, place, writer).await });
+            return response;
+        }
     };
     tokio::spawn(async move {
         tokio::select! {
-            () = run(&caller, upstream, &place, &sender) => {}
+            () = run(&caller, leg, &place, &writer) => {}
             () = async {
                 notices::deliver_due(&caller.app, &session.key).await;
                 std::future::pending::<()>().await;
             } => {}
         }
+        end(&caller, place, writer).await;
     });
-    reply::events(held::receiver_body(receiver))
+    reply::events(body)
 }
 
-async fn upstream_stream(caller: &Caller) -> Result<Leg, Response> {
+/// Gives a stream's place up. What nobody reads of its notices by then is due again.
+async fn end(caller: &Caller, place: Place, writer: Writer) {
+    let pipe = Pipe::clone(&writer);
+    drop((place, writer));
+    let _ = tokio::time::timeout(caller.app.relay.pace.slow_reader, pipe.left()).await;
+    if let Some(session) = &caller.session {
+        notices::put_back(&caller.app, &session.key, pipe.end().notices()).await;
+    }
+}
+
+async fn upstream_stream(caller: &Caller, kind: Kind) -> Result<Leg, Response> {
     let injection = caller.available().await.unwrap_or_default();
     let mut tries = 0;
     let response = loop {
@@ -93,7 +117,13 @@ async fn upstream_stream(caller: &Caller) -> Result<Leg, Response> {
             Ok(response) => break response,
             Err(error) => {
                 tracing::info!(upstream = caller.upstream().name, %error, "no stream of the upstream for a session");
-                return Ok(Leg::Missing);
+                return match kind {
+                    Kind::Own => Ok(Leg::Missing),
+                    Kind::Resumed => {
+                        let text = error.to_string();
+                        Err(reply::error(StatusCode::BAD_GATEWAY, None, codes::INTERNAL_ERROR, &text))
+                    }
+                };
             }
         }
     };
@@ -102,10 +132,15 @@ async fn upstream_stream(caller: &Caller) -> Result<Leg, Response> {
     }
     let is_stream =
         response.status().is_success() && is_type(response.headers().get(header::CONTENT_TYPE), "text/event-stream");
-    Ok(if is_stream { Leg::Open(response) } else { Leg::None })
+    match kind {
+        _ if is_stream => Ok(Leg::Open(Box::new(response))),
+        Kind::Own => Ok(Leg::None),
+        // Nobody has what the client waits for.
+        Kind::Resumed => Err(nothing_follows()),
+    }
 }
 
-async fn run(caller: &Caller, leg: Leg, place: &Place, sender: &mpsc::Sender<Bytes>) {
+async fn run(caller: &Caller, leg: Leg, place: &Place, writer: &Writer) {
     let Some(session) = &caller.session else { return };
     let screen = Screen::of_session(session);
     let short = matches!(leg, Leg::Missing) && session.begun;
@@ -116,42 +151,46 @@ async fn run(caller: &Caller, leg: Leg, place: &Place, sender: &mpsc::Sender<Byt
         Leg::None | Leg::Missing => None,
     };
     let mut events = Events::default();
-    let mut ticks = tokio::time::interval(caller.app.relay.keep_alive);
+    let mut ticks = tokio::time::interval(caller.app.relay.pace.keep_alive);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        let bytes = tokio::select! {
-            () = sender.closed() => return,
+        tokio::select! {
+            () = writer.gone() => return,
             () = place.over() => return,
             () = caller.app.stopping.cancelled() => return,
             () = &mut end, if short => return,
-            _ = ticks.tick() => KEEP_ALIVE,
+            _ = ticks.tick() => writer.sign_of_life(KEEP_ALIVE),
             chunk = next_chunk(&mut upstream) => {
                 if chunk.is_none_or(|chunk| events.push(&chunk).is_err()) {
                     // The client reconnects, and so do we.
                     return;
                 }
-                let mut passed = Vec::new();
-                while let Some(event) = events.next_event() {
-                    let data = event.data();
-                    let screened = data.map_or(Screened::Pass, |data| screen.data(&data, |message| screen.legacy(caller, message)));
-                    if matches!(screened, Screened::Pass) {
-                        passed.extend_from_slice(&event.raw);
-                    }
-                }
-                if passed.is_empty() { continue }
-                Bytes::from(passed)
             }
-        };
-        // Who does not read is not waited for when the stream is over.
-        tokio::select! {
-            sent = held::send(sender, bytes) => if sent.is_err() { return },
-            () = place.over() => return,
-            () = caller.app.stopping.cancelled() => return,
+        }
+        while let Some(event) = events.next_event() {
+            let Some(bytes) = look_at(caller, &screen, event) else { continue };
+            // Who does not read is not waited for when the stream is over.
+            tokio::select! {
+                sent = writer.send(bytes) => if sent.is_err() { return },
+                () = place.over() => return,
+                () = caller.app.stopping.cancelled() => return,
+            }
         }
     }
 }
 
-async fn next_chunk(upstream: &mut Option<Answer>) -> Option<Bytes> {
+/// What goes to the client for one event.
+fn look_at(caller: &Caller, screen: &Screen, event: Event) -> Option<Bytes> {
+    let screened =
+        event.data().map_or(Screened::Pass, |data| screen.data(&data, |message| screen.legacy(caller, message)));
+    match screened {
+        Screened::Pass => Some(event.raw),
+        Screened::Replace { text, .. } => Some(event.with_data(&text)),
+        Screened::Drop => None,
+    }
+}
+
+async fn next_chunk(upstream: &mut Option<Box<Answer>>) -> Option<Bytes> {
     match upstream {
         Some(response) => response.chunk().await.ok().flatten(),
         None => std::future::pending().await,
@@ -174,42 +213,38 @@ pub(super) async fn subscribe(mut call: Call) -> Response {
     if !is_type(response.headers().get(header::CONTENT_TYPE), "text/event-stream") {
         return response;
     }
-    let (sender, receiver) = mpsc::channel(16);
+    let (writer, body) = pipe::open(&call.caller.app.relay.pace);
     tokio::spawn(async move {
-        let mut body = response.into_body().into_data_stream();
-        let mut ticks = tokio::time::interval(call.caller.app.relay.keep_alive);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        ticks.tick().await;
+        // It is kept alive as every stream of a call is.
+        let mut chunks = response.into_body().into_data_stream();
         loop {
-            let bytes = tokio::select! {
-                () = sender.closed() => return,
+            let chunk = tokio::select! {
+                () = writer.gone() => return,
                 () = call.caller.app.stopping.cancelled() => break,
-                _ = ticks.tick() => KEEP_ALIVE,
-                chunk = futures_util::StreamExt::next(&mut body) => match chunk {
-                    Some(Ok(chunk)) => chunk,
-                    Some(Err(_)) | None => return,
-                },
+                chunk = futures_util::StreamExt::next(&mut chunks) => chunk,
             };
+            let Some(Ok(chunk)) = chunk else { return };
             tokio::select! {
-                sent = held::send(&sender, bytes) => if sent.is_err() { return },
+                sent = writer.send(chunk) => if sent.is_err() { return },
                 () = call.caller.app.stopping.cancelled() => break,
             }
         }
-        tear_down(&call.id, &sender).await;
+        tear_down(&call.id, &writer).await;
     });
-    reply::events(held::receiver_body(receiver))
+    reply::events(body)
 }
 
 /// Ends a subscription on our own account: by `notifications/cancelled`, which servers must send (2026-07-28,
 /// "Cancellation"), and then by the result, which they should (2026-07-28, "Subscriptions").
-pub(super) async fn tear_down(id: &RawValue, sender: &mpsc::Sender<Bytes>) {
+pub(super) async fn tear_down(id: &RawValue, pipe: &Pipe) {
     let meta = format!(r#""_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}"#, id.get());
     let params = format!(r#"{{{meta},"requestId":{},"reason":"the subscription has ended"}}"#, id.get());
     let cancelled = format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{params}}}"#);
     let result = result_text(id, &format!(r#"{{"resultType":"complete",{meta}}}"#));
     for message in [cancelled, result] {
         // A client that has left hears nothing more.
-        if sender.send_timeout(message_event(&message), LAST_WORDS).await.is_err() {
+        let sent = tokio::time::timeout(LAST_WORDS, pipe.send(message_event(&message))).await;
+        if !matches!(sent, Ok(Ok(()))) {
             return;
         }
     }

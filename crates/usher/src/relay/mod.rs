@@ -17,22 +17,27 @@ mod legacy;
 mod listen;
 mod modern;
 mod notices;
+mod pace;
+mod pipe;
 mod places;
 mod reply;
+mod resume;
 mod rounds;
 mod screen;
 mod sessions;
 mod streams;
 mod upstream;
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc};
 
-use usher_store::{CredentialKey, KeyRing, Store};
+use tokio::sync::Semaphore;
+use usher_store::{CredentialKey, KeyRing, SessionKey, Store};
 
 use self::upstream::Processes;
-use self::{answers::Answers, cancels::Cancels, places::Places, sessions::Sessions, streams::Streams};
+use self::{answers::Answers, cancels::Cancels, places::Places, resume::Resumes, sessions::Sessions, streams::Streams};
 pub use self::{
     notices::{catch_up, deliver},
+    pace::Pace,
     rounds::STATE_LIVES,
 };
 
@@ -50,45 +55,50 @@ pub struct Relay {
     streams: Streams,
     processes: Processes,
     places: Places,
-    keep_alive: Duration,
+    resumes: Resumes,
+    /// Upstreams that are being told that their question was refused.
+    refusals: Arc<Semaphore>,
+    pace: Pace,
 }
+
+/// How many upstreams are told at a time that their question was refused.
+const REFUSALS: usize = 64;
 
 /// After a credential changed, or any may have: ends processes that may not have it any more.
 pub async fn credentials_changed(app: &App, key: Option<&CredentialKey>) {
     upstream::credentials_changed(app, &app.relay.processes, key).await;
 }
 
-/// How often a silent stream gets a comment, so that nothing in between closes it as idle.
-pub const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
-
 impl Relay {
     /// An idle data plane.
     ///
     /// `program` is our own, which the guard of processes runs.
-    pub fn new(keys: Arc<KeyRing>, store: Store, config: &Config, program: Option<&Path>) -> Self {
+    pub fn new(keys: Arc<KeyRing>, store: Store, config: &Config, pace: Pace, program: Option<&Path>) -> Self {
         let runs = config.upstreams.iter().any(|upstream| matches!(upstream.transport, Transport::Process(_)));
         Self {
             keys,
             answers: Answers::new(store.instance()),
+            resumes: Resumes::new(store.instance()),
             cancels: Cancels::default(),
             sessions: Sessions::new(store),
             streams: Streams::default(),
             processes: Processes::new(config.processes, program, runs),
             places: Places::new(config.limits.clone()),
-            keep_alive: KEEP_ALIVE_EVERY,
+            refusals: Arc::new(Semaphore::new(REFUSALS)),
+            pace,
         }
     }
 
     /// Drops what is kept of a session, after its upstream began its side, or it ended. Its GET streams end with it; a
     /// client whose session goes on opens a new one, which reaches the upstream.
-    pub fn forget_session(&self, key: &usher_store::SessionKey) {
+    pub fn forget_session(&self, key: &SessionKey) {
         self.sessions.forget(key);
         self.streams.upstream_began(key, &notices::tools_changed());
         self.streams.end(key);
     }
 
     /// A session was deleted or has expired: its process goes as well.
-    pub fn session_over(&self, key: &usher_store::SessionKey) {
+    pub fn session_over(&self, key: &SessionKey) {
         self.processes.session_over(key);
     }
 
@@ -108,8 +118,14 @@ impl Relay {
     }
 
     /// Whether a session must not end for another one to begin: a stream of it is open here, or a call under way.
-    fn is_in_use(&self, key: &usher_store::SessionKey) -> bool {
+    fn is_in_use(&self, key: &SessionKey) -> bool {
         self.streams.of(key).is_some() || self.cancels.is_following(key)
+    }
+
+    /// Ends all that a session which its client has ended still waits for.
+    fn end_streams(&self, key: &SessionKey) {
+        self.streams.end(key);
+        self.resumes.end(key);
     }
 
     /// Drops what is kept of all sessions, after contact to the store was lost.

@@ -73,13 +73,35 @@ async fn deliver_once(app: &App, session: &SessionKey) -> Result<(), StoreError>
             continue;
         }
         let Some(stream) = app.relay.streams.of(session) else { return Ok(()) };
-        // A place in the queue first, so that a notice that was claimed is also sent.
-        let Some(permit) = stream.reserve().await else { return Ok(()) };
-        if app.store.claim_notice(&interaction, session).await? {
-            fail_point!(StreamNoticeClaimed);
-            permit.send(message_event(&CompleteNotice::new(interaction.as_str()).to_json()));
-            fail_point!(StreamNoticeWritten);
+        // Room first, so that a notice that was claimed is also sent.
+        if stream.room().await.is_err() {
+            return Ok(());
         }
+        if !app.store.claim_notice(&interaction, session).await? {
+            continue;
+        }
+        fail_point!(StreamNoticeClaimed);
+        let notice = message_event(&CompleteNotice::new(interaction.as_str()).to_json());
+        // By now another stream may have taken over, which gets it then.
+        if !app.relay.streams.push_notice(session, notice, &interaction) {
+            app.store.owe_notice(&interaction, session).await?;
+            return Ok(());
+        }
+        fail_point!(StreamNoticeWritten);
     }
     Ok(())
+}
+
+/// Notices that were claimed, and that nobody has read: they are due again.
+pub(super) async fn put_back(app: &App, session: &SessionKey, unread: impl IntoIterator<Item = InteractionId>) {
+    let mut any = false;
+    for interaction in unread {
+        any = true;
+        if let Err(error) = app.store.owe_notice(&interaction, session).await {
+            tracing::warn!(%error, "a completion notice that was not read is lost");
+        }
+    }
+    if any {
+        deliver_due(app, session).await;
+    }
 }

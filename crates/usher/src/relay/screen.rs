@@ -22,11 +22,8 @@ use super::{
 };
 use crate::mcp::{
     envelope::{EnvelopeError, Message, error_object, error_text, text_of, with_part},
-    sse::{Event, Events, message_event},
+    sse::{Event, Events, KEEP_ALIVE, message_event},
 };
-
-/// How long the stream of a call may be silent. Progress, comments and everything else count as life.
-const SILENT_AT_MOST: Duration = Duration::from_mins(10);
 
 /// What a client may get.
 #[derive(Clone)]
@@ -82,7 +79,7 @@ impl Screen {
             (Era::Modern, Message::Request { .. }) => Screened::Drop,
             (Era::Modern, Message::Notification { method, .. }) if method == COMPLETE => Screened::Drop,
             (Era::Modern, Message::Response { outcome: Ok(result), .. }) => modern_result(self, call, text, result),
-            (_, Message::Response { outcome: Err(error), .. }) => self.error(call, error),
+            (Era::Modern, Message::Response { id, outcome: Err(error) }) => self.error(&call.caller, id, error),
             (Era::Legacy, message) => self.legacy(&call.caller, message),
             _ => Screened::Pass,
         }
@@ -102,6 +99,8 @@ impl Screen {
                 }
             }
             Message::Notification { method, .. } if method == COMPLETE && !self.modes().url => Screened::Drop,
+            // An answer comes on the call's own stream, or on one that resumes it.
+            Message::Response { id, outcome: Err(error) } => self.error(caller, id, error),
             _ => Screened::Pass,
         }
     }
@@ -130,15 +129,14 @@ impl Screen {
     }
 
     /// -32042 belongs to url mode and to the legacy era.
-    fn error(&self, call: &Call, error: &RawValue) -> Screened {
+    fn error(&self, caller: &Caller, id: &RawValue, error: &RawValue) -> Screened {
         if self.modes().url && self.revision.era() == Era::Legacy || !requires_url(error) {
             return Screened::Pass;
         }
-        let text = format!(
-            "the server {} wants a page to be visited, and this app cannot show it",
-            call.caller.upstream().name
-        );
-        replace(StatusCode::OK, call, &error_object(codes::INTERNAL_ERROR, &text))
+        let text =
+            format!("the server {} wants a page to be visited, and this app cannot show it", caller.upstream().name);
+        let error = error_object(codes::INTERNAL_ERROR, &text);
+        Screened::Replace { status: StatusCode::OK, text: error_text(Some(id), &error) }
     }
 }
 
@@ -209,6 +207,13 @@ fn modern_result(screen: &Screen, call: &Call, text: &str, result: &RawValue) ->
 /// it.
 fn refuse(caller: &Caller, id: &RawValue, error: &ElicitationError) {
     let text = error.to_string();
+    let Ok(turn) = Arc::clone(&caller.app.relay.refusals).try_acquire_owned() else {
+        tracing::warn!(
+            upstream = caller.upstream().name,
+            "more questions than can be refused: one is dropped without a word"
+        );
+        return;
+    };
     let body = error_text(Some(id), &error_object(error.code(), &text));
     // The question may have come on a GET stream, whose request was no POST.
     let caller = caller.for_post();
@@ -219,6 +224,7 @@ fn refuse(caller: &Caller, id: &RawValue, error: &ElicitationError) {
         if let Err(error) = forward::send(&caller, &injection, Method::POST, Bytes::from(body)).await {
             tracing::warn!(upstream = caller.upstream().name, %error, "the refusal of a question was not delivered");
         }
+        drop(turn);
     });
 }
 
@@ -244,11 +250,20 @@ struct Stream {
     answered: bool,
     /// Legacy: whether the upstream's events carry ids: then the client may resume, and a stream that ends is no failure.
     resumable: bool,
+    /// For how long nothing has come.
+    silent: Duration,
 }
 
-/// The body of a call's event stream, event by event. When the client leaves, the upstream's stream is closed with it.
+/// The body of a call's event stream: each piece is a whole event, or a comment of ours while there is none. When the client leaves, the upstream's stream is closed with it.
 pub(super) fn stream(call: Call, response: Answer) -> Body {
-    let state = Stream { call, response: Some(response), events: Events::default(), answered: false, resumable: false };
+    let state = Stream {
+        call,
+        response: Some(response),
+        events: Events::default(),
+        answered: false,
+        resumable: false,
+        silent: Duration::ZERO,
+    };
     Body::from_stream(stream::unfold(state, |mut state| async {
         let bytes = state.next().await?;
         Some((Ok::<_, std::convert::Infallible>(bytes), state))
@@ -264,13 +279,22 @@ impl Stream {
                 }
             }
             let response = self.response.as_mut()?;
-            // A subscription speaks when there is something to say.
-            let limit = if self.call.method == "subscriptions/listen" { Duration::MAX } else { SILENT_AT_MOST };
-            let chunk = match tokio::time::timeout(limit, response.chunk()).await {
-                Ok(Ok(Some(chunk))) if self.events.push(&chunk).is_ok() => continue,
+            let pace = &self.call.caller.app.relay.pace;
+            let chunk = match tokio::time::timeout(pace.keep_alive, response.chunk()).await {
+                Ok(Ok(Some(chunk))) if self.events.push(&chunk).is_ok() => {
+                    self.silent = Duration::ZERO;
+                    continue;
+                }
                 Ok(Ok(Some(_))) => "sent an event that is too long",
                 Ok(Ok(None) | Err(_)) => "closed the stream before it answered",
-                Err(_) => "was silent for too long",
+                Err(_) => {
+                    self.silent += pace.keep_alive;
+                    // A subscription speaks when there is something to say.
+                    if self.silent < pace.silent || self.call.method == "subscriptions/listen" {
+                        return Some(KEEP_ALIVE);
+                    }
+                    "was silent for too long"
+                }
             };
             self.response = None;
             if self.answered || self.resumable {

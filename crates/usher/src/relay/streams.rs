@@ -12,16 +12,15 @@ use std::{
 };
 
 use bytes::Bytes;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use usher_store::SessionKey;
+use usher_store::{InteractionId, SessionKey};
 
-use super::held::SLOW_READER;
+use super::pipe::{Pipe, Rest};
 
 type Open = HashMap<SessionKey, Session>;
 
 /// What is open for one session.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Session {
     streams: Vec<Arc<Stream>>,
     delivery: Arc<Delivery>,
@@ -45,17 +44,17 @@ pub(super) enum Kind {
 }
 
 /// An open stream.
-#[derive(Debug)]
-pub(super) struct Stream {
+struct Stream {
     kind: Kind,
     /// Whether the upstream had not begun its side of the session when the stream was opened.
     stands_in: bool,
-    sender: mpsc::Sender<Bytes>,
+    pipe: Pipe,
+    /// It is to end: nothing more of the upstream goes into it.
     over: CancellationToken,
 }
 
 /// The open GET streams.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Streams {
     open: Arc<Mutex<Open>>,
 }
@@ -68,14 +67,17 @@ pub(super) struct Place {
 }
 
 impl Streams {
-    /// Takes a place for a stream whose reader gets what is put into `sender`. An own stream of the same session that was
-    /// there before ends: a client that opens a second one has lost the first.
-    pub(super) fn take(&self, key: &SessionKey, kind: Kind, stands_in: bool, sender: mpsc::Sender<Bytes>) -> Place {
-        let stream = Arc::new(Stream { kind, stands_in, sender, over: CancellationToken::new() });
+    /// Takes a place for a stream. An own stream of the same session that was there before ends: a client that opens a second
+    /// one has lost the first. What nobody has read of that goes on the new one.
+    pub(super) fn take(&self, key: &SessionKey, kind: Kind, stands_in: bool, pipe: Pipe) -> Place {
+        let stream = Arc::new(Stream { kind, stands_in, pipe, over: CancellationToken::new() });
         let mut open = lock(&self.open);
         let session = open.entry(key.clone()).or_default();
         if kind == Kind::Own {
-            end_those(&mut session.streams, |stream| stream.kind == Kind::Own);
+            let (before, beside) = std::mem::take(&mut session.streams).into_iter().partition(|one| one.kind == kind);
+            session.streams = beside;
+            let before: Vec<Arc<Stream>> = before;
+            stream.pipe.begin_with(before.iter().fold(Rest::default(), |rest, one| rest.and(one.end())));
         }
         session.streams.push(Arc::clone(&stream));
         Place { key: key.clone(), stream, open: Arc::clone(&self.open) }
@@ -95,7 +97,7 @@ impl Streams {
         let Some(session) = open.get_mut(key) else { return };
         for stream in session.streams.iter().filter(|stream| stream.stands_in) {
             // A client whose stream is full or closed opens another one, and lists the tools by itself.
-            let _ = stream.try_send(news.clone());
+            let _ = stream.pipe.try_push(news.clone());
         }
         end_those(&mut session.streams, |stream| stream.stands_in);
         if session.streams.is_empty() {
@@ -104,10 +106,16 @@ impl Streams {
     }
 
     /// The stream of the session that takes what belongs to no call: its own, else one that resumed a call.
-    pub(super) fn of(&self, key: &SessionKey) -> Option<Arc<Stream>> {
+    pub(super) fn of(&self, key: &SessionKey) -> Option<Pipe> {
+        lock(&self.open).get(key)?.own_or_other().map(|stream| stream.pipe.clone())
+    }
+
+    /// Puts a completion notice into that stream. False where there is none.
+    pub(super) fn push_notice(&self, key: &SessionKey, notice: Bytes, interaction: &InteractionId) -> bool {
+        // Under the lock, so that no stream takes over in between.
         let open = lock(&self.open);
-        let streams = &open.get(key)?.streams;
-        streams.iter().find(|stream| stream.kind == Kind::Own).or_else(|| streams.last()).cloned()
+        let stream = open.get(key).and_then(Session::own_or_other);
+        stream.is_some_and(|stream| stream.pipe.push_notice(notice, interaction))
     }
 
     /// Who delivers to the session, if a stream of it is open here.
@@ -121,21 +129,17 @@ impl Streams {
     }
 }
 
-impl Stream {
-    /// Puts a message into the stream's queue if there is room. False where there is none, or the stream is over.
-    pub(super) fn try_send(&self, bytes: Bytes) -> bool {
-        !self.over.is_cancelled() && self.sender.try_send(bytes).is_ok()
+impl Session {
+    fn own_or_other(&self) -> Option<&Arc<Stream>> {
+        let mut read = self.streams.iter().filter(|stream| stream.pipe.is_read());
+        read.clone().find(|stream| stream.kind == Kind::Own).or_else(|| read.next_back())
     }
+}
 
-    /// A place in the queue; `None` where the stream is over. A reader that takes nothing for [`SLOW_READER`] has lost it.
-    pub(super) async fn reserve(&self) -> Option<mpsc::Permit<'_, Bytes>> {
-        tokio::select! {
-            () = self.over.cancelled() => None,
-            permit = tokio::time::timeout(SLOW_READER, self.sender.reserve()) => permit.unwrap_or_else(|_| {
-                self.over.cancel();
-                Err(mpsc::error::SendError(()))
-            }).ok(),
-        }
+impl Stream {
+    fn end(&self) -> Rest {
+        self.over.cancel();
+        self.pipe.end()
     }
 }
 
@@ -148,8 +152,6 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // Whoever delivers at the moment lets go of the queue, so that its reader sees the end.
-        self.stream.over.cancel();
         let mut open = lock(&self.open);
         if let Some(session) = open.get_mut(&self.key) {
             session.streams.retain(|stream| !Arc::ptr_eq(stream, &self.stream));
@@ -193,27 +195,53 @@ fn lock(mutex: &Mutex<Open>) -> MutexGuard<'_, Open> {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::Body;
     use elicit::SystemRandom;
     use futures_util::FutureExt as _;
+    use http_body_util::BodyExt as _;
     use usher_store::SessionId;
 
     use super::*;
+    use crate::relay::{
+        Pace,
+        pipe::{self, AHEAD, Writer},
+    };
 
-    fn open(streams: &Streams, key: &SessionKey, kind: Kind) -> (Place, mpsc::Receiver<Bytes>) {
-        let (sender, receiver) = mpsc::channel(1);
-        (streams.take(key, kind, false, sender), receiver)
+    struct Opened {
+        place: Place,
+        writer: Writer,
+        body: Body,
     }
 
-    fn is_over(place: &Place) -> bool {
-        place.over().now_or_never().is_some()
+    fn open_with(streams: &Streams, key: &SessionKey, kind: Kind, stands_in: bool) -> Opened {
+        let (writer, body) = pipe::open(&Pace::default());
+        Opened { place: streams.take(key, kind, stands_in, Pipe::clone(&writer)), writer, body }
     }
 
-    #[test]
-    fn the_newest_own_stream_has_the_place_and_the_older_one_ends() {
+    fn open(streams: &Streams, key: &SessionKey, kind: Kind) -> Opened {
+        open_with(streams, key, kind, false)
+    }
+
+    fn is_over(opened: &Opened) -> bool {
+        opened.place.over().now_or_never().is_some()
+    }
+
+    /// What is in the stream.
+    async fn read(opened: Opened) -> String {
+        drop((opened.writer, opened.place));
+        String::from_utf8(opened.body.collect().await.unwrap().to_bytes().to_vec()).unwrap()
+    }
+
+    fn bytes(text: &'static str) -> Bytes {
+        Bytes::from_static(text.as_bytes())
+    }
+
+    #[tokio::test]
+    async fn the_newest_own_stream_has_the_place_and_the_older_one_ends() {
         let streams = Streams::default();
         let key = SessionId::new(&SystemRandom).key();
-        let (old, _old) = open(&streams, &key, Kind::Own);
-        let (new, _new) = open(&streams, &key, Kind::Own);
+        let old = open(&streams, &key, Kind::Own);
+        let new = open(&streams, &key, Kind::Own);
         assert!(is_over(&old) && !is_over(&new));
         drop(old);
         assert!(streams.of(&key).is_some());
@@ -221,34 +249,55 @@ mod tests {
         assert!(streams.of(&key).is_none() && lock(&streams.open).is_empty());
     }
 
-    /// Transports 2025-11-25, "Multiple Connections": what resumes a call stands beside the session's own stream.
-    #[test]
-    fn resumed_streams_stand_beside_the_own_one() {
+    /// R-DONE-01: what nobody has read of the older one is not lost, and comes once.
+    #[tokio::test]
+    async fn what_was_not_read_goes_on_the_newer_stream() {
         let streams = Streams::default();
         let key = SessionId::new(&SystemRandom).key();
-        let (own, mut receiver) = open(&streams, &key, Kind::Own);
-        let (first, _first) = open(&streams, &key, Kind::Resumed);
-        let (second, _second) = open(&streams, &key, Kind::Resumed);
+        let interaction = InteractionId::new(&SystemRandom);
+        assert!(!streams.push_notice(&key, bytes("none"), &interaction));
+        let mut old = open(&streams, &key, Kind::Own);
+        for text in ["one,", "two,"] {
+            assert!(streams.push_notice(&key, bytes(text), &interaction));
+        }
+        assert_eq!(old.body.frame().await.unwrap().unwrap().into_data().unwrap(), "one,");
+        let late = streams.of(&key).unwrap();
+        let new = open(&streams, &key, Kind::Own);
+        assert!(!late.push(bytes("late")), "whoever writes to the older one hears of it");
+        assert!(streams.push_notice(&key, bytes("three"), &interaction));
+        assert_eq!(read(old).await, "");
+        assert_eq!(read(new).await, "two,three");
+        let gone = open(&streams, &key, Kind::Own);
+        assert!(streams.push_notice(&key, bytes("four"), &interaction));
+        drop((gone.body, gone.place));
+        assert!(!streams.push_notice(&key, bytes("five"), &interaction), "nobody reads it");
+        assert_eq!(gone.writer.end().notices().collect::<Vec<_>>(), [interaction]);
+    }
+
+    /// Transports 2025-11-25, "Multiple Connections": what resumes a call stands beside the session's own stream.
+    #[tokio::test]
+    async fn resumed_streams_stand_beside_the_own_one() {
+        let streams = Streams::default();
+        let key = SessionId::new(&SystemRandom).key();
+        let own = open(&streams, &key, Kind::Own);
+        let (first, second) = (open(&streams, &key, Kind::Resumed), open(&streams, &key, Kind::Resumed));
         assert!(![&own, &first, &second].into_iter().any(is_over));
-        assert!(streams.of(&key).unwrap().try_send(Bytes::from_static(b"x")));
-        assert!(receiver.try_recv().is_ok());
-        drop(own);
+        assert!(streams.of(&key).unwrap().try_push(bytes("x")));
+        assert_eq!(read(own).await, "x");
         assert!(streams.of(&key).is_some(), "better than none");
         streams.end(&key);
         assert!(is_over(&first) && is_over(&second));
     }
 
-    #[test]
-    fn what_stood_in_for_an_upstream_ends_with_the_news() {
+    #[tokio::test]
+    async fn what_stood_in_for_an_upstream_ends_with_the_news() {
         let streams = Streams::default();
         let key = SessionId::new(&SystemRandom).key();
-        let (sender, mut receiver) = mpsc::channel(1);
-        let before = streams.take(&key, Kind::Own, true, sender);
-        let (beside, _beside) = open(&streams, &key, Kind::Resumed);
-        streams.upstream_began(&key, &Bytes::from_static(b"news"));
+        let before = open_with(&streams, &key, Kind::Own, true);
+        let beside = open(&streams, &key, Kind::Resumed);
+        streams.upstream_began(&key, &bytes("news"));
         assert!(is_over(&before) && !is_over(&beside));
-        assert_eq!(receiver.try_recv().unwrap(), "news");
-        assert!(!before.stream.try_send(Bytes::from_static(b"late")));
+        assert_eq!(read(before).await, "news");
     }
 
     /// R-SEC-04: nobody waits for a reader that takes nothing, nor for one whose stream was taken over.
@@ -256,18 +305,17 @@ mod tests {
     async fn a_reader_that_takes_nothing_holds_nobody_up() {
         let streams = Streams::default();
         let key = SessionId::new(&SystemRandom).key();
-        let (place, _receiver) = open(&streams, &key, Kind::Own);
+        let full = Bytes::from(vec![b'x'; AHEAD]);
+        let first = open(&streams, &key, Kind::Own);
         let stream = streams.of(&key).unwrap();
-        assert!(stream.try_send(Bytes::from_static(b"full")));
-        let mut waits = std::pin::pin!(stream.reserve());
+        assert!(stream.try_push(full.clone()) && !stream.try_push(full.clone()));
+        let mut waits = std::pin::pin!(stream.room());
         assert!(waits.as_mut().now_or_never().is_none());
-        let (_new, _reader) = open(&streams, &key, Kind::Own);
-        assert!(waits.await.is_none(), "taken over");
-        drop(place);
-        let (place, _receiver) = open(&streams, &key, Kind::Own);
+        let second = open(&streams, &key, Kind::Own);
+        assert!(waits.await.is_err(), "taken over");
+        drop(first);
         let stream = streams.of(&key).unwrap();
-        assert!(stream.try_send(Bytes::from_static(b"full")));
-        assert!(stream.reserve().await.is_none(), "its time is up");
-        assert!(is_over(&place));
+        assert!(stream.room().await.is_err(), "its time is up");
+        assert!(streams.of(&key).is_none() && !is_over(&second));
     }
 }

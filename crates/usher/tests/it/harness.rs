@@ -20,7 +20,8 @@ use usher::{
     config::Config,
     identity::tokens::local_user,
     pages,
-    serve::{Running, start},
+    relay::Pace,
+    serve::{Running, start, start_at},
 };
 use usher_store::{
     Advanced, AuditAction, Completion, Credential, Interaction, InteractionId, KeyFile, Step, Store, Vault,
@@ -116,6 +117,8 @@ pub struct Setup {
     pub second: bool,
     /// The title of the provider and of the server, in place of "Weather".
     pub title: Option<&'static str>,
+    /// How long streams wait, where that is not as usual.
+    pub pace: Pace,
 }
 
 /// A running service with a weather server behind it.
@@ -153,18 +156,25 @@ impl Stage {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let text = config_text(setup, port, &upstream, &api);
-        Self::start(&text, Some(listener), folder, upstream, api).await
+        Self::start(&text, setup.pace, Some(listener), folder, upstream, api).await
     }
 
-    async fn start(text: &str, listener: Option<TcpListener>, folder: Folder, upstream: Upstream, api: Api) -> Self {
+    async fn start(
+        text: &str,
+        pace: Pace,
+        listener: Option<TcpListener>,
+        folder: Folder,
+        upstream: Upstream,
+        api: Api,
+    ) -> Self {
         install_crypto_provider();
         let clock = Arc::new(TestClock::default());
         std::fs::write(folder.path().join("usher.toml"), text).unwrap();
         let config =
             Config::parse(text, &folder.path().join("usher.toml"), &|_| None).map_err(|faults| faults.to_string());
         let config = config.unwrap_or_else(|faults| panic!("{faults}"));
-        let running =
-            start(config, listener, clock.clone(), Arc::new(SystemRandom), Some(Path::new(USHER))).await.unwrap();
+        let random = Arc::new(SystemRandom);
+        let running = start_at(pace, config, listener, clock.clone(), random, Some(Path::new(USHER))).await.unwrap();
         let origin = running.app.config.public_url.origin().to_owned();
         let token = running.app.tokens.first().1.expose_secret().to_owned();
         Self { running: Some(running), clock, folder, upstream, api, origin, token }

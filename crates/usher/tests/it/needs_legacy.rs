@@ -7,8 +7,11 @@ mod deadlines;
 mod modes;
 mod notices;
 mod rejected;
+mod resumed;
+mod resumed_upstream;
 mod sessions;
 
+use usher::relay::Pace;
 use usher_testkit::{
     Message,
     client::{Legacy, Stream},
@@ -32,6 +35,12 @@ async fn begun(client: Legacy) -> Legacy {
 async fn holding(hold: &str) -> Stage {
     let setup = Setup { upstream: format!("hold = \"{hold}\""), ..Setup::default() };
     Stage::with(setup, Upstream::start().await).await
+}
+
+/// With streams that wait for so long.
+async fn paced(pace: Pace) -> Stage {
+    Stage::with(Setup { upstream: "hold = \"10m\"".to_owned(), pace, ..Setup::default() }, Upstream::start().await)
+        .await
 }
 
 /// Opens a call that lacks a credential, and reads its question.

@@ -3,5 +3,7 @@
 mod handshake;
 mod messages;
 mod questions;
+mod resumed;
 mod stream;
+mod takeover;
 mod undeclared;

@@ -11,7 +11,7 @@ use crate::broker::{Broker, INTERACTION_LIVES};
 pub const OPEN_AT_MOST: SignedDuration = SignedDuration::from_hours(3);
 
 impl Broker {
-    /// Keeps the question open as long again as a new one would be, within [`OPEN_AT_MOST`]; its notices with it.
+    /// Keeps the question open as long again as a new one would be, within [`OPEN_AT_MOST`]; its notices and their sessions with it (R-GW-09).
     pub async fn extend(&self, id: &InteractionId, user: &UserId) -> Result<Visit, VisitError> {
         let visit = self.open(id, user).await?;
         let now = self.clock.now();
@@ -34,6 +34,9 @@ impl Broker {
         let mut asked = Vec::new();
         for session in sessions.iter().map(Some).chain(sessions.is_empty().then_some(None)) {
             asked = self.store.ask(std::slice::from_ref(&new), session, now).await?;
+            if let Some(session) = session {
+                self.store.extend_session(session, expires_at, now).await?;
+            }
         }
         if let Some(other) = asked.into_iter().find(|asked| asked.id != *id) {
             // It was answered in this very moment, so this one is nobody's.

@@ -4,13 +4,14 @@
 use axum::response::Response;
 use bytes::Bytes;
 use elicit::RawObject;
-use tokio::{sync::mpsc, time::MissedTickBehavior};
+use tokio::time::MissedTickBehavior;
 use usher_store::{CredentialKey, Event};
 
 use super::super::{
     call::Call,
-    held::{self, Gone},
-    listen, reply,
+    listen,
+    pipe::{self, Gone, Pipe},
+    reply,
 };
 use crate::mcp::{
     envelope::Message,
@@ -19,22 +20,22 @@ use crate::mcp::{
 
 /// Opens the stream.
 pub(super) fn open(call: &Call) -> Response {
-    let (sender, receiver) = mpsc::channel(4);
+    let (writer, body) = pipe::open(&call.caller.app.relay.pace);
     let call = call.clone();
     tokio::spawn(async move {
         // A client that has left hears nothing more.
-        let _ = run(&call, &sender).await;
+        let _ = run(&call, &writer).await;
     });
-    reply::events(held::receiver_body(receiver))
+    reply::events(body)
 }
 
-async fn run(call: &Call, sender: &mpsc::Sender<Bytes>) -> Result<(), Gone> {
+async fn run(call: &Call, pipe: &Pipe) -> Result<(), Gone> {
     let app = &call.caller.app;
     // Before the question whether something is missing, so that nothing is missed in between.
     let mut events = app.store.events();
     let wants_tools = wants_tools(call);
     let agreed = if wants_tools { r#"{"toolsListChanged":true}"# } else { "{}" };
-    held::send(sender, notification(call, "notifications/subscriptions/acknowledged", Some(agreed))).await?;
+    pipe.send(notification(call, "notifications/subscriptions/acknowledged", Some(agreed))).await?;
     let keys: Vec<CredentialKey> = call
         .caller
         .upstream()
@@ -42,15 +43,14 @@ async fn run(call: &Call, sender: &mpsc::Sender<Bytes>) -> Result<(), Gone> {
         .iter()
         .map(|need| CredentialKey::of(&call.caller.principal.user, &need.provider))
         .collect();
-    let mut ticks = tokio::time::interval(app.relay.keep_alive);
+    let mut ticks = tokio::time::interval(app.relay.pace.keep_alive);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let connected = loop {
         let look = tokio::select! {
-            () = sender.closed() => return Ok(()),
+            () = pipe.gone() => return Ok(()),
             () = app.stopping.cancelled() => break false,
             _ = ticks.tick() => {
-                // A reader with a full queue has enough to read.
-                let _ = sender.try_send(KEEP_ALIVE);
+                pipe.sign_of_life(KEEP_ALIVE);
                 true
             }
             event = events.recv() => match event {
@@ -70,9 +70,9 @@ async fn run(call: &Call, sender: &mpsc::Sender<Bytes>) -> Result<(), Gone> {
         }
     };
     if connected && wants_tools {
-        held::send(sender, notification(call, "notifications/tools/list_changed", None)).await?;
+        pipe.send(notification(call, "notifications/tools/list_changed", None)).await?;
     }
-    listen::tear_down(&call.id, sender).await;
+    listen::tear_down(&call.id, pipe).await;
     Ok(())
 }
 

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use usher_testkit::{client::Reply, upstream::Upstream};
+use usher_testkit::{
+    client::Reply,
+    upstream::{Gate, Script, Upstream},
+};
 
 use crate::{
     harness::{ACCEPT, CALLS, KEY, Setup, Stage, answered},
@@ -139,4 +142,23 @@ async fn a_retry_whose_client_has_left_is_not_sent_upstream() {
     stage.person().await.connect(&asked.url(), &[("api_key", KEY)]).await;
     assert!(answered(&client.call(method, params).await));
     assert_eq!(stage.upstream.requests_of(method).len(), 1);
+}
+
+/// Streamable HTTP 2026-07-28, "Cancellation": a client that leaves its retry while the server works on it has cancelled it.
+#[tokio::test]
+async fn a_retry_whose_client_leaves_while_the_server_works_is_cancelled_there() {
+    let stage = holding("10m").await;
+    let gate = Gate::new();
+    stage.upstream.tool("get_forecast", Script::new().require("x-api-key", KEY).wait(&gate).text("sunny"));
+    let client = stage.modern();
+    let (method, params) = CALLS[0];
+    let asked = ask(&client, (method, params)).await;
+    let responses = asked.answer_all(ACCEPT);
+    let state = usher_testkit::quote(&asked.request_state().unwrap());
+    let retried = params.replacen('{', &format!("{{\"inputResponses\":{responses},\"requestState\":{state},"), 1);
+    let stream = client.stream(method, &retried).await;
+    stage.person().await.connect(&asked.url(), &[("api_key", KEY)]).await;
+    gate.reached(1).await;
+    drop(stream);
+    stage.upstream.wait_left("tools/call").await;
 }

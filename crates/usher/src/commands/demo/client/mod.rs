@@ -138,7 +138,8 @@ impl Reply {
         loop {
             if is_stream {
                 while let Some(event) = self.events.next_event() {
-                    if let Some(data) = event.data() {
+                    // An event without data only says from where to resume.
+                    if let Some(data) = event.data().filter(|data| !data.is_empty()) {
                         return read(data.as_bytes());
                     }
                 }

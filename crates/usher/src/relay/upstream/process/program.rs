@@ -38,7 +38,7 @@ use crate::{
 /// Messages on their way into the program.
 const QUEUE: usize = 32;
 
-/// How long a program may not read its standard input while there is something to read (R-SEC-04).
+/// How long a program, or whoever reads what it says, may take nothing while there is something to take (R-SEC-04).
 pub(super) const UNREAD: Duration = Duration::from_secs(30);
 
 /// How long a program has to end after its standard input was closed, and after SIGTERM.

@@ -10,8 +10,11 @@ use std::{
 use serde_json::value::RawValue;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-use super::names::{self, Kind, Names};
-use crate::{mcp::envelope::Message, relay::held::SLOW_READER};
+use super::{
+    names::{self, Kind, Names},
+    program::UNREAD,
+};
+use crate::mcp::envelope::Message;
 
 /// Requests that may be under way for one owner.
 pub(super) const AT_ONCE: usize = 256;
@@ -75,7 +78,7 @@ impl Reader {
         (Self { sender, bytes: Arc::new(Semaphore::new(QUEUE_BYTES as usize)) }, receiver)
     }
 
-    /// Waits for a place; a reader that takes nothing for [`SLOW_READER`] has left.
+    /// Waits for a place; a reader that takes nothing for [`UNREAD`] has left.
     async fn send(&self, text: String) -> bool {
         let size = u32::try_from(text.len()).unwrap_or(QUEUE_BYTES).min(QUEUE_BYTES);
         let placed = async {
@@ -83,7 +86,7 @@ impl Reader {
             self.sender.send(Frame { text, _place: place }).await.is_ok()
         };
         tokio::select! {
-            sent = tokio::time::timeout(SLOW_READER, placed) => sent.unwrap_or(false),
+            sent = tokio::time::timeout(UNREAD, placed) => sent.unwrap_or(false),
             () = self.sender.closed() => false,
         }
     }
@@ -297,7 +300,7 @@ mod tests {
         for _ in 0..4 {
             deliver(&routes, &long).await;
         }
-        assert_eq!(before.elapsed(), SLOW_READER, "the fourth found no place");
+        assert_eq!(before.elapsed(), UNREAD, "the fourth found no place");
         assert_eq!(receiver.len(), 3);
     }
 
