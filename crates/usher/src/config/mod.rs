@@ -22,6 +22,7 @@ pub(crate) mod private_file;
 mod provider;
 mod public_url;
 mod reader;
+pub mod schema;
 mod secret;
 mod store;
 mod suggest;
@@ -117,7 +118,10 @@ impl Config {
                 directory: reader.directory().to_owned(),
             })
         });
-        reader.finish(config)
+        let read = reader.finish(config);
+        #[cfg(test)]
+        schema::tests::agree(text, &read);
+        read
     }
 
     /// The provider of this name.

@@ -5,6 +5,7 @@
 
 mod connect_tool;
 mod demo;
+mod doctor;
 mod door;
 mod endings;
 mod harness;
