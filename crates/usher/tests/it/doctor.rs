@@ -36,12 +36,12 @@ async fn a_service_that_runs_is_found_in_order() {
     let (told, code) = doctor(stage.folder.path()).await;
     assert_eq!(code, Some(0), "{told}");
     for (check, found) in [
-        ("configuration", "1 upstreams, 1 providers"),
+        ("configuration", "1 upstream, 1 provider"),
         ("service", &*format!("it runs at {}", stage.origin)),
         ("store", "SQLite, "),
         ("schema", "the newest that is known here"),
         ("keys", "is active"),
-        ("upstream weather", "speaks 2025-11-25, 2026-07-28"),
+        ("upstream weather", "speaks 2025-06-18, 2025-11-25, 2026-07-28"),
         ("hosts", "has a token for default"),
         ("host for weather", &*stage.endpoint()),
     ] {

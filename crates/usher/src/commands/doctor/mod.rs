@@ -69,8 +69,9 @@ fn of_faults(faults: &Faults) -> Vec<Finding> {
 }
 
 async fn examine(args: &ConfigArgs, config: &Config, egress: &Egress) -> Vec<Finding> {
-    let (providers, upstreams) = (config.providers.len(), config.upstreams.len());
-    let read = format!("{}: {upstreams} upstreams, {providers} providers", args.config.display());
+    let count = |number: usize, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
+    let (upstreams, providers) = (count(config.upstreams.len(), "upstream"), count(config.providers.len(), "provider"));
+    let read = format!("{}: {upstreams}, {providers}", args.config.display());
     let mut findings = vec![Finding::ok("configuration", read)];
     let (service, (store, database_clock)) =
         tokio::join!(machine::service(config, egress), store::examine(config, &SystemClock));
