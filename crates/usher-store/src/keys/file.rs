@@ -1,6 +1,6 @@
 //! The key file: master keys as lines of text.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
@@ -264,8 +264,12 @@ impl NewKey {
 
     /// Its line, without the break.
     pub(super) fn line(&self, role: KeyRole, now: Timestamp) -> Zeroizing<String> {
+        // Room at once: a growing string would leave copies of the key behind.
+        let mut text = Zeroizing::new(String::with_capacity(256));
         let line = Line { id: &self.id, secret: &self.secret, role, made: Some(now), until: None, comment: None };
-        Zeroizing::new(line.to_string())
+        // Writing into a string cannot fail.
+        let _ = write!(text, "{line}");
+        text
     }
 }
 

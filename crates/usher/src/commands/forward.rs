@@ -32,6 +32,11 @@ pub(super) fn show(page: &Path, env: &dyn Fn(&str) -> Option<String>) -> bool {
     has_screen(env) && Url::from_file_path(page).is_ok_and(|url| webbrowser::open(url.as_str()).is_ok())
 }
 
+/// Whether a page could be opened here. Opens none.
+pub(super) fn can_show(env: &dyn Fn(&str) -> Option<String>) -> bool {
+    has_screen(env) && webbrowser::Browser::is_available()
+}
+
 /// Whether a browser would have a screen. Without one the system starts a text browser in this very terminal.
 fn has_screen(env: &dyn Fn(&str) -> Option<String>) -> bool {
     let set = |name: &&str| env(name).is_some_and(|value| !value.is_empty());

@@ -1,7 +1,9 @@
 //! The command line. Commands read the environment, install the crypto provider and the log subscriber; nothing else does.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command speaks to the person at the terminal")]
 
+pub mod config;
 pub mod demo;
+pub mod doctor;
 mod forward;
 mod guard;
 pub mod keys;
@@ -30,6 +32,13 @@ enum Command {
     Demo(demo::Args),
     /// Sign in to the pages in this machine's browser, by a one-time link.
     Login(login::Args),
+    /// Look at everything that the service needs, and say what to do about it. Changes nothing.
+    Doctor(doctor::Args),
+    /// The configuration file.
+    Config {
+        #[command(subcommand)]
+        command: config::Command,
+    },
     /// Ends what a killed service leaves behind; the service runs it for itself.
     #[command(hide = true)]
     Guard,
@@ -67,6 +76,8 @@ pub fn run() -> ExitCode {
             Command::Serve(args) => serve::run(&args).await,
             Command::Demo(args) => demo::run(args).await,
             Command::Login(args) => login::run(args).await,
+            Command::Doctor(args) => doctor::run(&args).await,
+            Command::Config { command } => config::run(&command),
             Command::Keys { command } => keys::run(&command).await,
             Command::Guard => ExitCode::SUCCESS,
         }

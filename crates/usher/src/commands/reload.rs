@@ -1,14 +1,16 @@
 //! How a running service is told to read its key file again.
 
-use std::{io::IsTerminal as _, sync::Arc};
+#[cfg(unix)]
+use std::io::IsTerminal as _;
+use std::sync::Arc;
 
 use crate::app::App;
 
-/// Has the key file read again at each SIGHUP, where there is one. Not at a terminal: there it says that the terminal is
-/// gone, and the service with it, unless it was started to outlive it.
+/// Has the key file read again at each SIGHUP, where there is one. Not where a terminal is attached: there it says that the
+/// terminal is gone, and ends the service, unless that was started to outlive it.
 pub(super) fn at_hangup(app: Arc<App>) {
     #[cfg(unix)]
-    if !std::io::stdout().is_terminal() {
+    if !is_attached() {
         use tokio::signal::unix::{SignalKind, signal};
         if let Ok(mut hangup) = signal(SignalKind::hangup()) {
             tokio::spawn(async move {
@@ -20,4 +22,9 @@ pub(super) fn at_hangup(app: Arc<App>) {
     }
     #[cfg(not(unix))]
     let _ = app;
+}
+
+#[cfg(unix)]
+fn is_attached() -> bool {
+    std::io::stdin().is_terminal() || std::io::stdout().is_terminal() || std::io::stderr().is_terminal()
 }

@@ -25,6 +25,7 @@ mod processes;
 mod provider;
 mod public_url;
 mod reader;
+pub mod schema;
 mod secret;
 mod size;
 mod store;
@@ -138,7 +139,10 @@ impl Config {
                 directory: reader.directory().to_owned(),
             })
         });
-        reader.finish(config)
+        let read = reader.finish(config);
+        #[cfg(test)]
+        schema::tests::agree(text, &read);
+        read
     }
 
     /// The provider of this name.

@@ -138,8 +138,14 @@ fn head(path: &str, key: &str) -> Option<&'static str> {
     })
 }
 
+/// The path and the keys of each section.
+#[cfg(test)]
+pub(super) fn sections() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    SECTIONS.iter().map(|section| (section.path, section.keys))
+}
+
 /// `upstream[0].needs[1]` is of the section `upstream.needs`.
-fn section(path: &str) -> String {
+pub(super) fn section(path: &str) -> String {
     let parts = path.split('.').map(|part| part.split('[').next().unwrap_or_default());
     parts.collect::<Vec<_>>().join(".")
 }

@@ -294,6 +294,8 @@ impl<'r> Table<'r> {
     /// Leaves a fault for each key that was not asked for.
     pub(super) fn close(self) {
         let known = self.known.borrow();
+        #[cfg(test)]
+        super::schema::tests::asked(&self.path, &known);
         for (key, _) in self.entries {
             let name: &str = key.get_ref();
             if known.contains(&name) {

@@ -97,7 +97,8 @@ impl Tokens {
         }
     }
 
-    fn load(path: &Path) -> Result<Self, TokensError> {
+    /// Reads the file at `path`.
+    pub(crate) fn load(path: &Path) -> Result<Self, TokensError> {
         let text = private_file::read(path, Readers::Owner).map_err(|error| match error {
             ReadError::Exposed { mode } => TokensError::Exposed { path: path.to_owned(), mode },
             error => TokensError::Unusable { path: path.to_owned(), reason: error.to_string() },

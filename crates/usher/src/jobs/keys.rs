@@ -40,6 +40,16 @@ enum ReloadError {
     Store(#[from] StoreError),
 }
 
+impl ReloadError {
+    /// Whether it stays so until the file changes. Without the store nothing is known of the file yet.
+    fn is_final(&self) -> bool {
+        match self {
+            Self::File(_) => true,
+            Self::Store(error) => matches!(error, StoreError::MissingKey { .. } | StoreError::WrongKey { .. }),
+        }
+    }
+}
+
 /// Tells one state of a file from another without reading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stamp(Option<[i128; 5]>);
@@ -105,8 +115,7 @@ pub(super) async fn watch(app: Arc<App>) {
                 seen = stamp;
             }
             Err(error) => {
-                // Without the store nothing is known of the file yet: it is looked at again.
-                if !matches!(error, ReloadError::Store(StoreError::Unavailable(_))) {
+                if error.is_final() {
                     seen = stamp;
                 }
                 let text = error.to_string();

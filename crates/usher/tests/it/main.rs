@@ -8,6 +8,7 @@ mod connect_tool;
 mod crashes;
 mod database;
 mod demo;
+mod doctor;
 mod door;
 mod endings;
 mod harness;

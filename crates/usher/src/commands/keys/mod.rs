@@ -79,7 +79,7 @@ fn with_file(args: &ConfigArgs, work: impl FnOnce(&Path) -> Result<String, KeyFi
 }
 
 /// An error of a key file, with its path.
-fn named(file: &Path, error: &KeyFileError) -> String {
+pub(super) fn named(file: &Path, error: &KeyFileError) -> String {
     match error {
         KeyFileError::File { .. } | KeyFileError::Exists { .. } | KeyFileError::Exposed { .. } => error.to_string(),
         other => format!("{}: {other}", file.display()),

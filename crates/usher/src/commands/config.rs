@@ -1,0 +1,63 @@
+//! `usher config`: reads the configuration without starting anything, and prints its schema.
+
+use std::{fmt::Write as _, process::ExitCode};
+
+use clap::Subcommand;
+
+use super::{ConfigArgs, environment, fail};
+use crate::config::{Config, Identity, schema};
+
+/// What to do with the configuration.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Read the file as usher serve would, and say what was understood, or all that is wrong with it.
+    Check(ConfigArgs),
+    /// Print the JSON schema of the file, for editors.
+    Schema,
+}
+
+/// Runs the command.
+pub fn run(command: &Command) -> ExitCode {
+    match command {
+        Command::Schema => print!("{}", schema::text()),
+        Command::Check(args) => match Config::load(&args.config, &environment) {
+            Ok(config) => print!("{}", summary(&config)),
+            Err(faults) => return fail(&faults),
+        },
+    }
+    ExitCode::SUCCESS
+}
+
+/// What was understood, without a secret.
+fn summary(config: &Config) -> String {
+    let Identity::Local { tokens_file, .. } = &config.identity;
+    let store = match &config.database {
+        Some(file) => format!("SQLite, {}", file.display()),
+        None => "PostgreSQL".to_owned(),
+    };
+    let mut text = format!(
+        "The configuration is right.\n\n  reached at   {}\n  listens on   {}\n  store        {store}\n  keys         {}\n  \
+         identity     local, tokens of hosts in {}\n",
+        config.public_url.origin(),
+        config.listen,
+        config.keys_file.display(),
+        tokens_file.display(),
+    );
+    for provider in &config.providers {
+        let fields: Vec<_> = provider.fields().iter().map(|field| field.name.as_str()).collect();
+        let check = if provider.check().is_some() { ", checked" } else { "" };
+        // Writing into a string cannot fail.
+        let _ = writeln!(text, "  provider     {}: {}{check}", provider.name, fields.join(", "));
+    }
+    for upstream in &config.upstreams {
+        let needs: Vec<_> = upstream.needs.iter().map(|need| need.provider.as_str()).collect();
+        let needs = if needs.is_empty() { "no credential".to_owned() } else { needs.join(", ") };
+        let _ = writeln!(text, "  upstream     {}: {}, needs {needs}", upstream.name, place(&upstream.url));
+    }
+    text
+}
+
+/// Without a query, in which an operator may have put a key.
+fn place(url: &url::Url) -> String {
+    format!("{}{}", url.origin().ascii_serialization(), url.path())
+}

@@ -1,0 +1,150 @@
+//! `usher doctor` and `usher config`, beside a service that runs and without one.
+
+use std::{net::TcpListener, os::unix::fs::PermissionsExt, path::Path};
+
+use usher_testkit::upstream::{Eras, Refusal, Upstream};
+
+use crate::{
+    harness::{Folder, Setup, Stage},
+    serve_command::{config, free_port, run, text_of_both},
+};
+
+/// What `usher doctor` says, a line a finding, and its code.
+async fn doctor(folder: &Path) -> (String, Option<i32>) {
+    let output = run(folder, &["doctor"]).await;
+    (text_of_both(&output), output.status.code())
+}
+
+/// The line of a check.
+fn line<'a>(told: &'a str, verdict: &str, check: &str) -> &'a str {
+    let found = told.lines().find(|line| line.starts_with(verdict) && line[9..].starts_with(check));
+    found.unwrap_or_else(|| panic!("no {verdict} of {check} in:\n{told}"))
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn a_service_that_runs_is_found_in_order() {
+    let stage = Stage::new().await;
+    stage.connected().await;
+    let before = names(stage.folder.path());
+    let (told, code) = doctor(stage.folder.path()).await;
+    assert_eq!(code, Some(0), "{told}");
+    for (check, found) in [
+        ("configuration", "1 upstream, 1 provider"),
+        ("service", &*format!("it runs at {}", stage.origin)),
+        ("store", "SQLite, "),
+        ("schema", "the newest that is known here"),
+        ("keys", "is active"),
+        ("upstream weather", "speaks 2025-06-18, 2025-11-25, 2026-07-28"),
+        ("hosts", "has a token for default"),
+        ("host for weather", &*stage.endpoint()),
+    ] {
+        assert!(line(&told, "ok", check).contains(found), "{check}: {told}");
+    }
+    line(&told, "warning", "browser");
+    assert!(!told.contains(&stage.token), "no token is shown");
+    assert_eq!(names(stage.folder.path()), before, "nothing is made");
+    assert_eq!(stage.upstream.requests_of("initialize").len(), 1);
+    assert_eq!(stage.upstream.http_requests(&http::Method::DELETE).len(), 1, "no session is left behind");
+    stage.upstream.assert_clean();
+
+    let mut stage = stage;
+    stage.stop().await;
+    let before = names(stage.folder.path());
+    let (told, code) = doctor(stage.folder.path()).await;
+    assert_eq!(code, Some(0), "{told}");
+    assert!(line(&told, "ok", "service").contains("it does not run"), "{told}");
+    assert!(line(&told, "ok", "keys").contains("is active"), "{told}");
+    assert_eq!(names(stage.folder.path()), before, "nothing is left beside the store");
+}
+
+/// Before the first start: what will be made, and nothing is made.
+#[tokio::test]
+async fn before_the_first_start_nothing_is_made() {
+    let upstream = Upstream::builder().eras(Eras::Legacy).start().await;
+    let folder = Folder::new();
+    config(folder.path(), free_port(), &upstream.url(), "");
+    let (told, code) = doctor(folder.path()).await;
+    assert_eq!(code, Some(0), "{told}");
+    for (check, found) in [
+        ("service", "it does not run"),
+        ("store", "made at the first start"),
+        ("keys", "made at the first start"),
+        ("hosts", "made at the first start"),
+        ("upstream weather", "speaks 2025-11-25"),
+    ] {
+        assert!(line(&told, "ok", check).contains(found), "{check}: {told}");
+    }
+    assert_eq!(names(folder.path()), ["usher.toml"]);
+}
+
+/// Each fault is one line with what to do, and the command fails.
+#[tokio::test]
+async fn what_is_wrong_is_told_with_what_to_do() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let folder = Folder::new();
+    let nobody = free_port();
+    config(folder.path(), taken.local_addr().unwrap().port(), &format!("http://127.0.0.1:{nobody}/mcp"), "");
+    let private = |name: &str, text: &str, mode| {
+        std::fs::write(folder.path().join(name), text).unwrap();
+        std::fs::set_permissions(folder.path().join(name), PermissionsExt::from_mode(mode)).unwrap();
+    };
+    private("usher.db", "no database, but a text of some length", 0o600);
+    private("usher.keys", "", 0o600);
+    private("usher.tokens", "default = \"a-token-that-others-can-read-0123456789\"\n", 0o644);
+    let (told, code) = doctor(folder.path()).await;
+    assert_eq!(code, Some(1), "{told}");
+    for (check, found) in [
+        ("service", "another program listens"),
+        ("store", "is not a SQLite database; restore it"),
+        ("keys", "exactly one active key, and has 0"),
+        ("upstream weather", &*format!("127.0.0.1:{nobody}: connection refused; see that it runs")),
+        ("hosts", "chmod 600"),
+    ] {
+        assert!(line(&told, "fault", check).contains(found), "{check}: {told}");
+    }
+    assert!(!told.contains("a-token-that"), "{told}");
+    assert_eq!(std::fs::read_to_string(folder.path().join("usher.keys")).unwrap(), "");
+}
+
+/// A demand for a credential is what the gateway is there for.
+#[tokio::test]
+async fn an_upstream_that_demands_a_credential_is_no_fault() {
+    let upstream = Upstream::builder().require("x-api-key", "k", Refusal::unauthorized()).start().await;
+    let stage = Stage::with(Setup::default(), upstream).await;
+    let (told, code) = doctor(stage.folder.path()).await;
+    assert_eq!(code, Some(0), "{told}");
+    assert!(line(&told, "ok", "upstream weather").contains("demands a credential (HTTP 401)"), "{told}");
+    let output = run(stage.folder.path(), &["doctor", "--json"]).await;
+    let findings: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = findings["findings"].as_array().unwrap();
+    assert!(findings.iter().any(|one| one["check"] == "upstream weather" && one["verdict"] == "ok"), "{findings:?}");
+}
+
+#[tokio::test]
+async fn a_configuration_is_checked_without_a_start() {
+    let folder = Folder::new();
+    let secret = "[store]\nurl = \"postgres://ada:secret-password@127.0.0.1:9/none\"";
+    config(folder.path(), free_port(), "http://127.0.0.1:9/mcp?key=secret-key", secret);
+    let output = run(folder.path(), &["config", "check"]).await;
+    let told = text_of_both(&output);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    for said in ["The configuration is right", "PostgreSQL", "weather: http://127.0.0.1:9/mcp, needs no credential"] {
+        assert!(told.contains(said), "{said}: {told}");
+    }
+    assert!(!told.contains("secret-"), "{told}");
+    config(folder.path(), free_port(), "ftp://a.example", "colour = \"red\"");
+    for arguments in [&["config", "check"][..], &["doctor"]] {
+        let output = run(folder.path(), arguments).await;
+        let told = text_of_both(&output);
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(told.contains("unknown key") && told.contains("usher.toml:7:"), "{told}");
+    }
+    assert_eq!(names(folder.path()), ["usher.toml"]);
+}
