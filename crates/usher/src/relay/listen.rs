@@ -33,6 +33,9 @@ const CONFLICTS: u8 = 10;
 /// The time in between.
 const AFTER_CONFLICT: Duration = Duration::from_millis(100);
 
+/// How long a session's calls wait for its stream to reach the upstream.
+const OPENING: Duration = Duration::from_secs(1);
+
 /// How long a stream lives whose upstream could not be reached: the client opens it anew, and so do we.
 const WITHOUT_UPSTREAM: Duration = Duration::from_secs(30);
 
@@ -64,7 +67,7 @@ pub(super) async fn open(caller: Caller, headers: &HeaderMap) -> Response {
     let (sender, receiver) = mpsc::channel(QUEUE);
     // An earlier stream of the session ends first, and the upstream's with it: many servers allow one at a time.
     let place = caller.app.relay.streams.take(&session.key, kind, !session.begun, sender.clone());
-    let upstream = match upstream_stream(&caller).await {
+    let upstream = match opening(&place, upstream_stream(&caller)).await {
         Ok(upstream) => upstream,
         Err(response) => return response,
     };
@@ -78,6 +81,17 @@ pub(super) async fn open(caller: Caller, headers: &HeaderMap) -> Response {
         }
     });
     reply::events(held::receiver_body(receiver))
+}
+
+/// Waits for the upstream's part of a stream, and lets the session's calls go on after [`OPENING`].
+async fn opening<T>(place: &Place, upstream: impl Future<Output = T>) -> T {
+    let mut upstream = std::pin::pin!(upstream);
+    let in_time = tokio::time::timeout(OPENING, upstream.as_mut()).await;
+    place.opened();
+    match in_time {
+        Ok(opened) => opened,
+        Err(_) => upstream.await,
+    }
 }
 
 async fn upstream_stream(caller: &Caller) -> Result<Leg, Response> {
