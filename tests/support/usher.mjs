@@ -10,8 +10,8 @@ import { freePort } from './port.mjs';
 
 const BINARY = process.env.USHER_BIN;
 
-/** The configuration of a gateway before `upstream`. */
-function configuration({ origin, port, upstream, hold, check }) {
+/** The configuration of a gateway at `origin` before `servers`. */
+function configuration({ origin, port, servers }) {
   return `
 public_url = "${origin}"
 [listen]
@@ -20,7 +20,12 @@ address = "127.0.0.1:${port}"
 url = "sqlite:usher.db"
 [keys]
 file = "usher.keys"
+${servers}`;
+}
 
+/** The upstream `weather` at `upstream`, and the provider of its key. */
+function weather({ upstream, hold, check }) {
+  return `
 [[provider]]
 name = "weather"
 title = { en = "Weather", "zh-CN" = "天气" }
@@ -46,15 +51,15 @@ header = { X-Api-Key = "{api_key}" }
 
 /**
  * Starts the service. `upstream` is the origin of the server behind it, `hold` how long a call may wait, `check`
- * whether a key is checked when it is entered.
+ * whether a key is checked when it is entered. `servers` is the configuration of other upstreams in place of that one.
  */
-export async function startUsher({ upstream, hold = '20s', check = true }) {
+export async function startUsher({ upstream, hold = '20s', check = true, servers = weather({ upstream, hold, check }) }) {
   if (!BINARY) throw new Error('USHER_BIN is not set: run these tests by `cargo xtask test`, or name a built usher');
   const folder = await mkdtemp(join(tmpdir(), 'usher-test-'));
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const config = join(folder, 'usher.toml');
-  await writeFile(config, configuration({ origin, port, upstream, hold, check }));
+  await writeFile(config, configuration({ origin, port, servers }));
 
   let log = '';
   let current = launch();
@@ -96,6 +101,8 @@ export async function startUsher({ upstream, hold = '20s', check = true }) {
   const service = {
     origin,
     mcp: `${origin}/mcp/weather`,
+    /** The endpoint of the upstream with this name. */
+    endpoint: (name) => `${origin}/mcp/${name}`,
     /** All that it printed so far. */
     log: () => log,
     /** A one-time sign-in link, as the command prints it. */

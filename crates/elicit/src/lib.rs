@@ -34,5 +34,5 @@ pub use wire::{
     FormElicitation, InputRequest, InputRequired, InputResponses, MAX_ELICITATION_ID_BYTES, MAX_QUESTIONS, MAX_ROUNDS,
     Progress, QuestionError, RawObject, RequestId, ResponseError, ResultType, Retry, RetryError, Round, RoundError,
     Rounds, UrlElicitation, UrlElicitationRequired, WireError, complete_result, missing_capability, mode_of,
-    unsupported_version,
+    unsupported_modern_version, unsupported_version,
 };

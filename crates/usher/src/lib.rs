@@ -10,6 +10,7 @@ pub mod config;
 mod connections;
 pub mod credentials;
 pub mod egress;
+mod group;
 pub mod identity;
 pub mod jobs;
 pub mod mcp;

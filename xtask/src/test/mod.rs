@@ -7,6 +7,7 @@ mod nextest;
 mod node;
 mod options;
 mod postgres;
+mod python;
 pub(crate) mod rust;
 mod tally;
 mod tap;
@@ -47,13 +48,19 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Fault> {
 /// Runs every part. A runner that crashed is noted, and the next one still runs.
 fn all(options: &Options, clock: &mut Clock, tally: &mut Tally, faults: &mut Vec<Fault>) -> Result<(), Fault> {
     let suites = Suite::chosen(options);
-    let (postgres, chromium) = clock.time("install", || {
+    let (postgres, installed) = clock.time("install", || {
         let postgres = postgres::install()?;
         for suite in &suites {
             suite.install()?;
         }
-        let chromium = if options.browser { Some(browser::install()?) } else { None };
-        Ok::<_, Fault>((postgres, chromium))
+        let mut installed = Vec::new();
+        if options.browser {
+            installed.push(("CHROMIUM", browser::install()?));
+        }
+        if options.interop {
+            installed.push(("USHER_PYTHON", python::install()?));
+        }
+        Ok::<_, Fault>((postgres, installed))
     })?;
     let binary = clock.time("build", rust::build)?;
     {
@@ -62,7 +69,7 @@ fn all(options: &Options, clock: &mut Clock, tally: &mut Tally, faults: &mut Vec
     }
     faults.extend(clock.time("doc", || rust::documentation(options, tally)).err());
     for suite in &suites {
-        let result = clock.time(suite.name(), || suite.run(&binary, chromium.as_deref(), options, tally));
+        let result = clock.time(suite.name(), || suite.run(&binary, &installed, options, tally));
         faults.extend(result.err());
     }
     if !options.filters.is_empty() && tally.ran() == 0 {

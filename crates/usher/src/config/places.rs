@@ -16,7 +16,7 @@ const SECTIONS: &[Section] = &[
         keys: &["public_url", "listen", "store", "keys", "identity", "limits", "processes", "provider", "upstream"],
     },
     Section { path: "listen", head: "in [listen]", keys: &["address"] },
-    Section { path: "store", head: "in [store]", keys: &["url", "url_file", "url_env"] },
+    Section { path: "store", head: "in [store]", keys: &["url", "url_file", "url_env", "wait"] },
     Section { path: "keys", head: "in [keys]", keys: &["file"] },
     Section { path: "identity", head: "in [identity]", keys: &["mode", "tokens_file", "control_file"] },
     Section { path: "processes", head: "in [processes]", keys: &["per_user", "total"] },

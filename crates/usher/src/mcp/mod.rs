@@ -2,5 +2,6 @@
 
 pub mod envelope;
 pub mod headers;
+pub mod lines;
 pub mod params;
 pub mod sse;

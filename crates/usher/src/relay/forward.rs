@@ -60,6 +60,11 @@ pub(super) fn rejects(caller: &Caller, injection: &Injection, status: StatusCode
 /// Sends a call and takes the answer as the client's era has it.
 pub(super) async fn call(call: &Call, injection: &Injection) -> Forwarded {
     let caller = &call.caller;
+    if let Some(session) = &caller.session {
+        // What arrived together is polled in any order, often the last first: a stream gets its turn here.
+        tokio::task::yield_now().await;
+        caller.app.relay.streams.opened(&session.key).await;
+    }
     fail_point!(CallSending);
     let response = match send(caller, injection, Method::POST, call.body.clone()).await {
         Ok(response) => response,

@@ -33,6 +33,9 @@ const CONFLICTS: u8 = 10;
 /// The time in between.
 const AFTER_CONFLICT: Duration = Duration::from_millis(100);
 
+/// How long a session's calls wait for its stream to reach the upstream.
+const OPENING: Duration = Duration::from_secs(1);
+
 /// How long a stream lives whose upstream could not be reached: the client opens it anew, and so do we.
 const WITHOUT_UPSTREAM: Duration = Duration::from_secs(30);
 
@@ -69,7 +72,7 @@ pub(super) async fn open(caller: Caller, headers: &HeaderMap) -> Response {
     // An earlier stream of the session ends first, and the upstream's with it: many servers allow one at a time.
     let place = relay.streams.take(&session.key, kind, !session.begun, Pipe::clone(&writer));
     let opened = tokio::select! {
-        opened = upstream_stream(&caller, kind) => opened,
+        opened = opening(&place, upstream_stream(&caller, kind)) => opened,
         // Another one took over, or the session is over: the client reads the end of this stream.
         () = place.over() => Ok(Leg::None),
     };
@@ -101,6 +104,17 @@ async fn end(caller: &Caller, place: Place, writer: Writer) {
     let _ = tokio::time::timeout(caller.app.relay.pace.slow_reader, pipe.left()).await;
     if let Some(session) = &caller.session {
         notices::put_back(&caller.app, &session.key, pipe.end().notices()).await;
+    }
+}
+
+/// Waits for the upstream's part of a stream, and lets the session's calls go on after [`OPENING`].
+async fn opening<T>(place: &Place, upstream: impl Future<Output = T>) -> T {
+    let mut upstream = std::pin::pin!(upstream);
+    let in_time = tokio::time::timeout(OPENING, upstream.as_mut()).await;
+    place.opened();
+    match in_time {
+        Ok(opened) => opened,
+        Err(_) => upstream.await,
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use axum::response::Response;
 use bytes::Bytes;
-use elicit::{ASKING_METHODS, Action, Era, Revision, STATE_REJECTED, codes, unsupported_version};
+use elicit::{ASKING_METHODS, Action, Era, Revision, STATE_REJECTED, codes, unsupported_modern_version};
 use http::{HeaderMap, StatusCode};
 use serde_json::value::RawValue;
 use usher_store::{AuditAction, fail_point};
@@ -52,7 +52,7 @@ pub(super) async fn post(mut caller: Caller, inbound: &HeaderMap, body: &Bytes, 
         return mismatch(&error);
     }
     let Some(revision) = Revision::parse(&version).filter(|revision| revision.era() == Era::Modern) else {
-        return reply::error_value(StatusCode::BAD_REQUEST, Some(id), &unsupported_version(&version));
+        return reply::error_value(StatusCode::BAD_REQUEST, Some(id), &unsupported_modern_version(&version));
     };
     let (meta, subject) = match ModernMeta::parse(params.meta).and_then(|meta| Ok((meta, params.subject(&method)?))) {
         Ok(read) => read,

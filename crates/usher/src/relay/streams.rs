@@ -49,6 +49,8 @@ struct Stream {
     /// Whether the upstream had not begun its side of the session when the stream was opened.
     stands_in: bool,
     pipe: Pipe,
+    /// Set when the upstream's part is open, or is not waited for any more.
+    opened: CancellationToken,
     /// It is to end: nothing more of the upstream goes into it.
     over: CancellationToken,
 }
@@ -70,7 +72,8 @@ impl Streams {
     /// Takes a place for a stream. An own stream of the same session that was there before ends: a client that opens a second
     /// one has lost the first. What nobody has read of that goes on the new one.
     pub(super) fn take(&self, key: &SessionKey, kind: Kind, stands_in: bool, pipe: Pipe) -> Place {
-        let stream = Arc::new(Stream { kind, stands_in, pipe, over: CancellationToken::new() });
+        let (opened, over) = (CancellationToken::new(), CancellationToken::new());
+        let stream = Arc::new(Stream { kind, stands_in, pipe, opened, over });
         let mut open = lock(&self.open);
         let session = open.entry(key.clone()).or_default();
         if kind == Kind::Own {
@@ -118,6 +121,15 @@ impl Streams {
         stream.is_some_and(|stream| stream.pipe.push_notice(notice, interaction))
     }
 
+    /// Waits while the stream of the session is on its way to the upstream. A client opens it and calls at the same moment;
+    /// a server that gets the call first has no stream to ask on, and its question is lost.
+    pub(super) async fn opened(&self, key: &SessionKey) {
+        let opened = lock(&self.open).get(key).and_then(Session::own_or_other).map(|stream| stream.opened.clone());
+        if let Some(opened) = opened {
+            opened.cancelled().await;
+        }
+    }
+
     /// Who delivers to the session, if a stream of it is open here.
     pub(super) fn delivery(&self, key: &SessionKey) -> Option<Arc<Delivery>> {
         lock(&self.open).get(key).map(|session| Arc::clone(&session.delivery))
@@ -144,6 +156,11 @@ impl Stream {
 }
 
 impl Place {
+    /// Nobody waits any more for the upstream's part of the stream.
+    pub(super) fn opened(&self) {
+        self.stream.opened.cancel();
+    }
+
     /// Resolves when the stream is to end: another one took over, or its session is over.
     pub(super) async fn over(&self) {
         self.stream.over.cancelled().await;
@@ -152,6 +169,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
+        self.stream.opened.cancel();
         let mut open = lock(&self.open);
         if let Some(session) = open.get_mut(&self.key) {
             session.streams.retain(|stream| !Arc::ptr_eq(stream, &self.stream));
@@ -287,6 +305,24 @@ mod tests {
         assert!(streams.of(&key).is_some(), "better than none");
         streams.end(&key);
         assert!(is_over(&first) && is_over(&second));
+    }
+
+    /// R-GW-02: the order in which a client opens its stream and calls reaches the upstream.
+    #[test]
+    fn a_call_waits_for_the_stream_that_is_on_its_way() {
+        let streams = Streams::default();
+        let key = SessionId::new(&SystemRandom).key();
+        assert!(streams.opened(&key).now_or_never().is_some(), "there is no stream");
+        let place = open(&streams, &key, Kind::Own);
+        let mut waits = std::pin::pin!(streams.opened(&key));
+        assert!(waits.as_mut().now_or_never().is_none());
+        place.place.opened();
+        assert!(waits.now_or_never().is_some() && streams.opened(&key).now_or_never().is_some());
+        let given_up = open(&streams, &key, Kind::Own);
+        let mut waits = std::pin::pin!(streams.opened(&key));
+        assert!(waits.as_mut().now_or_never().is_none());
+        drop(given_up);
+        assert!(waits.now_or_never().is_some());
     }
 
     #[tokio::test]

@@ -3,6 +3,7 @@
 //! It changes nothing and starts nothing, and works beside a service that runs as well as without one.
 
 mod clock;
+mod command;
 mod finding;
 mod machine;
 mod probe;

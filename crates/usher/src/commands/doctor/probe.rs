@@ -25,9 +25,9 @@ use crate::{
 };
 
 /// How long one question may take, from the connection to the end of its answer.
-const DEADLINE: Duration = Duration::from_secs(10);
+pub(super) const DEADLINE: Duration = Duration::from_secs(10);
 /// The longest answer that is read.
-const LONGEST: usize = 256 * 1024;
+pub(super) const LONGEST: usize = 256 * 1024;
 
 /// An answer, as far as it matters here.
 struct Answer {
@@ -42,14 +42,9 @@ pub(super) async fn probe(name: &str, url: &Url, egress: &Egress, clock: &dyn Cl
     let before = clock.now();
     let discovered = ask(url, egress, &discover(), Some("server/discover")).await?;
     let clock = date(&discovered.headers).map(|theirs| Sample::new(name, theirs, before, clock.now()));
-    let modern = said(&discovered, |result| {
-        let versions = result.get("supportedVersions")?.as_array()?;
-        Some(versions.iter().filter_map(Value::as_str).filter_map(Revision::parse).collect())
-    });
+    let modern = said(&discovered, said_in_discovery);
     let begun = ask(url, egress, &initialize(), None).await?;
-    let legacy = said(&begun, |result| {
-        Some(result.get("protocolVersion")?.as_str().and_then(Revision::parse).into_iter().collect())
-    });
+    let legacy = said(&begun, said_in_handshake);
     end_session(url, egress, &begun).await;
     Ok(Probed { modern, legacy, clock })
 }
@@ -58,7 +53,7 @@ fn client() -> Value {
     json!({ "name": "usher-doctor", "version": env!("CARGO_PKG_VERSION") })
 }
 
-fn discover() -> Value {
+pub(super) fn discover() -> Value {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": Revision::V2026_07_28.as_str(),
         "io.modelcontextprotocol/clientInfo": client(),
@@ -67,7 +62,7 @@ fn discover() -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": { "_meta": meta } })
 }
 
-fn initialize() -> Value {
+pub(super) fn initialize() -> Value {
     let params = json!({
         "protocolVersion": Revision::V2025_11_25.as_str(),
         "capabilities": {},
@@ -121,16 +116,35 @@ async fn read(mut response: reqwest::Response) -> Option<Value> {
     response_of(&body)
 }
 
-fn response_of(bytes: &[u8]) -> Option<Value> {
+pub(super) fn response_of(bytes: &[u8]) -> Option<Value> {
     let message: Value = serde_json::from_slice(bytes).ok()?;
     (message.get("result").is_some() || message.get("error").is_some()).then_some(message)
 }
 
-fn said(answer: &Answer, revisions: impl Fn(&Value) -> Option<Vec<Revision>>) -> Said {
-    if matches!(answer.status, 401 | 403) {
-        return Said::Demands(answer.status);
+fn said(answer: &Answer, read: fn(&Value) -> Said) -> Said {
+    match &answer.message {
+        _ if matches!(answer.status, 401 | 403) => Said::Demands(answer.status),
+        Some(message) => read(message),
+        None => Said::Other(format!("HTTP {}", answer.status)),
     }
-    let Some(message) = &answer.message else { return Said::Other(format!("HTTP {}", answer.status)) };
+}
+
+/// What the response to `server/discover` says.
+pub(super) fn said_in_discovery(message: &Value) -> Said {
+    said_in(message, |result| {
+        let versions = result.get("supportedVersions")?.as_array()?;
+        Some(versions.iter().filter_map(Value::as_str).filter_map(Revision::parse).collect())
+    })
+}
+
+/// What the response to `initialize` says.
+pub(super) fn said_in_handshake(message: &Value) -> Said {
+    said_in(message, |result| {
+        Some(result.get("protocolVersion")?.as_str().and_then(Revision::parse).into_iter().collect())
+    })
+}
+
+fn said_in(message: &Value, revisions: impl Fn(&Value) -> Option<Vec<Revision>>) -> Said {
     if let Some(revisions) = message.get("result").and_then(revisions) {
         return Said::Speaks(revisions);
     }

@@ -1,16 +1,13 @@
 //! Each upstream: whether it can be reached, and what it speaks. No credential of anybody is sent.
 
 use elicit::Revision;
-use url::Url;
 
-use super::{clock::Sample, finding::Finding, probe::probe};
-use crate::{clock::Clock, config::Upstream, egress::Egress};
-
-/// How an upstream is reached.
-enum Transport<'a> {
-    /// Streamable HTTP.
-    Http(&'a Url),
-}
+use super::{clock::Sample, command, finding::Finding, probe::probe};
+use crate::{
+    clock::Clock,
+    config::{Transport, Upstream},
+    egress::Egress,
+};
 
 /// What an upstream said when it was asked in one era.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,20 +30,20 @@ pub(super) struct Probed {
 
 pub(super) async fn examine(upstream: &Upstream, egress: &Egress, clock: &dyn Clock) -> (Finding, Option<Sample>) {
     let subject = format!("upstream {}", upstream.name);
-    let probed = match transport(upstream) {
-        Transport::Http(url) => probe(&upstream.name, url, egress, clock).await,
+    let (probed, todo) = match &upstream.transport {
+        Transport::Http(url) => (
+            probe(&upstream.name, url, egress, clock).await,
+            "see that it runs and that upstream.url is right; calls to it fail until then",
+        ),
+        Transport::Process(command) => (
+            command::probe(command).await,
+            "see that upstream.command is right and that its program is in the PATH that passes; calls to it fail until then",
+        ),
     };
     match probed {
         Ok(probed) => (of_probe(&subject, upstream, &probed), probed.clock),
-        Err(why) => {
-            let todo = "see that it runs and that upstream.url is right; calls to it fail until then";
-            (Finding::fault(subject, why, todo), None)
-        }
+        Err(why) => (Finding::fault(subject, why, todo), None),
     }
-}
-
-fn transport(upstream: &Upstream) -> Transport<'_> {
-    Transport::Http(&upstream.url)
 }
 
 fn of_probe(subject: &str, upstream: &Upstream, probed: &Probed) -> Finding {
@@ -94,7 +91,11 @@ fn silent(subject: &str, probed: &Probed) -> Finding {
     } else {
         format!("it answers, and speaks no MCP: {modern} to server/discover, {legacy} to initialize")
     };
-    Finding::fault(subject, found, "see that upstream.url is the address of its MCP endpoint")
+    Finding::fault(
+        subject,
+        found,
+        "see that upstream.url is the address of its MCP endpoint, or upstream.command its program",
+    )
 }
 
 #[cfg(test)]

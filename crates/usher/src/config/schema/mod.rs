@@ -5,6 +5,8 @@
 
 mod identity;
 mod keys;
+mod limits;
+mod processes;
 mod provider;
 mod shapes;
 mod store;

@@ -43,6 +43,40 @@ pub(super) fn duration(description: &str, range: &str, default: &str) -> Value {
     })
 }
 
+/// A count from 1 on.
+pub(super) fn count(description: &str, most: u32, default: u32) -> Value {
+    json!({ "type": "integer", "description": description, "minimum": 1, "maximum": most, "default": default })
+}
+
+/// A size in bytes. The range is told in words: a pattern cannot.
+pub(super) fn size(description: &str, range: &str, default: &str) -> Value {
+    json!({
+        "type": "string",
+        "description": format!("{description} {range}."),
+        "pattern": "^[0-9]+(KiB|MiB|GiB)$",
+        "default": default,
+    })
+}
+
+/// The program and arguments of a command.
+pub(super) fn words(description: &str) -> Value {
+    json!({ "type": "array", "description": description, "items": { "type": "string" }, "minItems": 1 })
+}
+
+/// Variables of a process, as the operator writes them or with fields of a provider.
+pub(super) fn variables(description: &str, least: u8) -> Value {
+    let mut shape = json!({
+        "type": "object",
+        "description": description,
+        "propertyNames": { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" },
+        "additionalProperties": { "type": "string" },
+    });
+    if least > 0 {
+        shape["minProperties"] = json!(least);
+    }
+    shape
+}
+
 /// A URL of a server that the operator names.
 pub(super) fn target(description: &str) -> Value {
     json!({

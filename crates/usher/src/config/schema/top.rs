@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{identity, keys, provider, shapes, store, table, upstream};
+use super::{identity, keys, limits, processes, provider, shapes, store, table, upstream};
 
 pub(super) fn section() -> Value {
     let properties = json!({
@@ -18,6 +18,8 @@ pub(super) fn section() -> Value {
         "store": store::section(),
         "keys": keys::section(),
         "identity": identity::section(),
+        "limits": limits::section(),
+        "processes": processes::section(),
         "provider": shapes::tables(&provider::section(), 0),
         "upstream": shapes::tables(&upstream::section(), 1),
     });

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    shapes::{choice, duration, headers, name, tables, target, text},
+    shapes::{boolean, choice, duration, headers, name, tables, target, text, variables, words},
     table,
 };
 
@@ -11,7 +11,23 @@ pub(super) fn section() -> Value {
     let properties = json!({
         "name": name("Its name, a part of the path: clients reach it at /mcp/NAME."),
         "title": text("What people know it by; the name by default."),
-        "url": target("Its MCP endpoint (streamable HTTP)."),
+        "url": target("Its MCP endpoint (streamable HTTP). This or command."),
+        "command": words("The program that is started here, and its arguments. This or url."),
+        "wrapper": words("For a command: a program and arguments to stand before it, a sandbox for example."),
+        "trusted": boolean("For a command: that it may run with the rights of the service, without a wrapper.", false),
+        "env": variables("For a command: variables of its environment, which is empty otherwise.", 0),
+        "pass": {
+            "type": "array",
+            "description": "For a command: names of variables that pass from the service's own environment.",
+            "items": { "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" },
+            "default": ["PATH"],
+        },
+        "directory": {
+            "type": "string",
+            "description": "For a command: the folder in which it starts; by default that of the configuration.",
+            "minLength": 1,
+        },
+        "idle": duration("For a command: after how long without a message it is stopped.", "1s to 24h", "10m"),
         "hold": duration(
             "How long a call waits while its user is at a page, from the call's arrival. Many clients give up at 60 s.",
             "0s to 10m",
@@ -32,7 +48,9 @@ pub(super) fn section() -> Value {
         },
         "needs": tables(&need(), 0),
     });
-    table("An MCP server behind the gateway.", &["name", "url"], properties)
+    let mut table = table("An MCP server behind the gateway.", &["name"], properties);
+    table["oneOf"] = json!([{ "required": ["url"] }, { "required": ["command"] }]);
+    table
 }
 
 fn need() -> Value {
@@ -45,7 +63,8 @@ fn need() -> Value {
             "items": { "type": "string", "pattern": "^(tools|prompts|resources)/." },
             "minItems": 1,
         },
-        "header": headers("Headers that carry the credential; at least one with a field of the provider."),
+        "header": headers("For a url: headers that carry the credential; at least one with a field of the provider."),
+        "env": variables("For a command: variables that carry the credential, with templates as in header.", 1),
     });
-    table("A credential that the server needs.", &["provider", "header"], properties)
+    table("A credential that the server needs.", &["provider"], properties)
 }

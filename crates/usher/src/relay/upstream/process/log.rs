@@ -8,7 +8,7 @@ use tokio::{
     time::Instant,
 };
 
-use super::lines::{Line, next_line};
+use crate::mcp::lines::{Line, next_line};
 
 /// The longest line that is kept, in bytes and in characters of the log.
 const LINE: usize = 8 * 1024;

@@ -5,7 +5,6 @@
 //! for everything.
 
 mod guard;
-mod lines;
 mod log;
 mod names;
 mod owner;

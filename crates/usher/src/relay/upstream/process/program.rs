@@ -11,7 +11,6 @@ use std::{
 };
 
 use bytes::Bytes;
-use rustix::process::{Pid, Signal, kill_process_group};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::{
     io::{AsyncWriteExt as _, BufReader},
@@ -23,7 +22,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     guard::Guard,
-    lines::{Line, next_line},
     log,
     routes::{NobodyReads, Routes},
     slots::Slot,
@@ -31,7 +29,11 @@ use super::{
 use crate::{
     config::Command,
     credentials::Used,
-    mcp::envelope::{Message, error_object, error_text},
+    group::{self, Signal},
+    mcp::{
+        envelope::{Message, error_object, error_text},
+        lines::{Line, next_line},
+    },
     relay::upstream::ANSWER_LIMIT,
 };
 
@@ -199,7 +201,7 @@ impl Life {
         feeding.abort();
         self.program.exited.cancel();
         // What it started and left behind goes with it.
-        signal(self.pid, Signal::KILL);
+        group::signal(self.pid, Signal::KILL);
         self.guard.release(self.pid);
         // Its last words may still be in the pipe; whoever else holds the pipe open is not waited for.
         if tokio::time::timeout(CLOSED, &mut listening).await.is_err() {
@@ -237,19 +239,12 @@ async fn end(child: &mut Child, pid: u32) -> Option<ExitStatus> {
     if let Ok(status) = tokio::time::timeout(CLOSED, child.wait()).await {
         return status.ok();
     }
-    signal(pid, Signal::TERM);
+    group::signal(pid, Signal::TERM);
     if let Ok(status) = tokio::time::timeout(TERMINATED, child.wait()).await {
         return status.ok();
     }
-    signal(pid, Signal::KILL);
+    group::signal(pid, Signal::KILL);
     child.wait().await.ok()
-}
-
-/// Signals the whole group of a process. One that is gone needs none.
-fn signal(pid: u32, signal: Signal) {
-    if let Some(group) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        let _ = kill_process_group(group, signal);
-    }
 }
 
 fn describe(status: Option<ExitStatus>) -> String {

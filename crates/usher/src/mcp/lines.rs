@@ -6,7 +6,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
 
 /// One line, without its end.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(crate) enum Line {
     /// As it came.
     Whole(Vec<u8>),
     /// Over the limit; passed over to its end.
@@ -16,7 +16,7 @@ pub(super) enum Line {
 }
 
 /// Reads up to the next line break. What stands behind the last one counts as a line.
-pub(super) async fn next_line(reader: &mut (impl AsyncBufRead + Unpin), limit: usize) -> io::Result<Line> {
+pub(crate) async fn next_line(reader: &mut (impl AsyncBufRead + Unpin), limit: usize) -> io::Result<Line> {
     let (mut line, mut too_long) = (Vec::new(), false);
     loop {
         let read = reader.fill_buf().await?;
