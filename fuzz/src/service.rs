@@ -4,6 +4,7 @@
 //! A plain module, for two runners: the libFuzzer binaries in `fuzz_targets`, and `crates/usher/tests/fuzz.rs`, which is a
 //! test on stable Rust.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str;
 
@@ -110,7 +111,7 @@ fn parts(input: &[u8], message: &Message<'_>) {
         let start = raw.get().as_ptr() as usize - text.as_ptr() as usize;
         assert_eq!(text.get(start..start + raw.get().len()), Some(raw.get()), "a part that is a copy");
         assert!(RawValue::from_string(raw.get().to_owned()).is_ok_and(|again| again.get() == raw.get()));
-        assert_eq!(text_of(raw).map(|read| read.into_owned()), serde_json::from_str(raw.get()).ok());
+        assert_eq!(text_of(raw).map(Cow::into_owned), serde_json::from_str(raw.get()).ok());
     };
     if let Some(id) = message.id() {
         inside(id);
@@ -127,7 +128,9 @@ fn parts(input: &[u8], message: &Message<'_>) {
     }
     match message {
         Message::Request { params, .. } | Message::Notification { params, .. } => {
-            params.iter().for_each(|raw| inside(raw))
+            if let Some(raw) = params {
+                inside(raw);
+            }
         }
         Message::Response { outcome: Ok(raw) | Err(raw), .. } => inside(raw),
     }
@@ -140,7 +143,7 @@ pub fn sse(input: &[u8]) {
     let (whole, rest) = events([stream]);
     let read = |events: &[Vec<u8>]| -> Vec<(Option<String>, bool)> {
         let event = |raw: &Vec<u8>| Event { raw: raw.clone().into() };
-        events.iter().map(event).map(|event| (event.data().map(|data| data.into_owned()), event.has_id())).collect()
+        events.iter().map(event).map(|event| (event.data().map(Cow::into_owned), event.has_id())).collect()
     };
     for (events, rest) in [
         (whole.clone(), rest),
@@ -154,7 +157,7 @@ pub fn sse(input: &[u8]) {
         let text = String::from_utf8_lossy(&raw).into_owned();
         let lines = lines(text.strip_prefix('\u{feff}').unwrap_or(&text));
         let event = Event { raw: raw.into() };
-        assert_eq!(event.data().map(|data| data.into_owned()), data(&lines));
+        assert_eq!(event.data().map(Cow::into_owned), data(&lines));
         assert_eq!(event.has_id(), self::lines(&text).iter().any(|line| line.starts_with("id:")));
         assert!(self::lines(&text).iter().rev().skip(1).all(|line| !line.is_empty()), "two events in one");
         own(&text);
@@ -167,7 +170,7 @@ fn own(message: &str) {
     let (events, rest) = events([&framed[..]]);
     let [event] = events.as_slice() else { panic!("{} events", events.len()) };
     assert!(rest.is_empty());
-    let data = Event { raw: event.clone().into() }.data().map(|data| data.into_owned());
+    let data = Event { raw: event.clone().into() }.data().map(Cow::into_owned);
     assert_eq!(data, Some(message.replace("\r\n", "\n").replace('\r', "\n")));
 }
 

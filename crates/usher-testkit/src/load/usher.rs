@@ -62,8 +62,10 @@ impl Setup {
         }
         let _ = write!(text, "[[upstream]]\nname = \"plain\"\nurl = \"{}/mcp\"\n", self.upstream);
         std::fs::write(self.config(), text)?;
-        let tokens: String =
-            (0..self.clients).map(|client| format!("c{client} = \"{}\"\n", Self::token(client))).collect();
+        let mut tokens = String::new();
+        for client in 0..self.clients {
+            let _ = writeln!(tokens, "c{client} = \"{}\"", Self::token(client));
+        }
         let file = self.folder.join("usher.tokens");
         std::fs::write(&file, tokens)?;
         std::fs::set_permissions(file, Permissions::from_mode(0o600))?;
@@ -85,8 +87,8 @@ impl Setup {
     pub async fn start(&self) -> io::Result<Usher> {
         let port = self.write()?;
         let mut program = self.program(port)?;
-        let line = program.line(|line| line.contains("Sign in"))?;
-        let link = line.split_whitespace().find(|word| word.starts_with("http://")).unwrap_or_default();
+        let welcome = program.line(|line| line.contains("Sign in"))?;
+        let link = welcome.split_whitespace().find(|word| word.starts_with("http://")).unwrap_or_default();
         let person = Person::new(format!("http://127.0.0.1:{port}")).language("en");
         person.sign_in(link).await;
         Ok(Usher { program, person })

@@ -56,10 +56,10 @@ async fn serve(name: &str, port: &str, rest: &[&str]) {
 }
 
 async fn measure(usher: &str, folder: &str, filters: &[&str]) {
-    let mut report = Report::new(filters);
+    let report = Report::new(filters);
     let stage = Stage::new(Path::new(usher), Path::new(folder));
-    pass::run(&stage, &mut report).await;
-    rounds::run(&stage, &mut report).await;
-    start::run(&stage, &mut report);
-    memory::run(&stage, &mut report).await;
+    pass::run(&stage, &report).await;
+    rounds::run(&stage, &report).await;
+    start::run(&stage, &report);
+    memory::run(&stage, &report).await;
 }

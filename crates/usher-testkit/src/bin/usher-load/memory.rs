@@ -26,7 +26,7 @@ const CALL: usize = 1024;
 
 const STREAM: &str = "service/waiting (open stream of axum)";
 
-pub(crate) async fn run(stage: &Stage, report: &mut Report) {
+pub(crate) async fn run(stage: &Stage, report: &Report) {
     let names = |era: &str| ["memory", "wake of few", "wake"].map(|what| format!("service/waiting, {era}, {what}"));
     let (modern, legacy) = (names("modern"), names("legacy"));
     let all: Vec<&str> = modern.iter().chain(&legacy).map(String::as_str).chain([STREAM]).collect();
@@ -36,16 +36,16 @@ pub(crate) async fn run(stage: &Stage, report: &mut Report) {
     let program = stage.program("hold", &[]);
     let address = program.address;
     let (bytes, lines) = held(&program, 0, WAITING, move |number| open(address, number)).await;
-    report.bytes(STREAM, &once(bytes));
+    Report::bytes(STREAM, &once(bytes));
     drop((program, lines));
     for (names, is_legacy) in [(modern, false), (legacy, true)] {
         let usher = stage.setup(&names[0].replace(['/', ' ', ','], "-"), VERIFIED, PROVIDERS).start().await;
         let usher = usher.expect("the service");
-        waiting(&usher, report, names, is_legacy).await;
+        waiting(&usher, names, is_legacy).await;
     }
 }
 
-async fn waiting(usher: &Usher, report: &mut Report, names: [String; 3], legacy: bool) {
+async fn waiting(usher: &Usher, names: [String; 3], legacy: bool) {
     let address = usher.program.address;
     let wait = move |number| async move {
         if legacy { wait_legacy(address, number).await } else { wait_modern(address, number).await }
@@ -56,9 +56,9 @@ async fn waiting(usher: &Usher, report: &mut Report, names: [String; 3], legacy:
     let (bytes, mut lines) = held(&usher.program, FEW, WAITING, wait).await;
     let many = woken(usher, &mut lines, SAMPLES..2 * SAMPLES).await;
     let [memory, wake_of_few, wake] = names;
-    report.bytes(&memory, &once(bytes));
-    report.time(&wake_of_few, &few);
-    report.time(&wake, &many);
+    Report::bytes(&memory, &once(bytes));
+    Report::time(&wake_of_few, &few);
+    Report::time(&wake, &many);
 }
 
 fn once(value: f64) -> Sample {

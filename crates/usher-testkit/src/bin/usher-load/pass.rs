@@ -26,7 +26,7 @@ const NAMES: [&str; 6] = [
     "service/call, legacy, credential",
 ];
 
-pub(crate) async fn run(stage: &Stage, report: &mut Report) {
+pub(crate) async fn run(stage: &Stage, report: &Report) {
     if !report.wants(&NAMES) {
         return;
     }
@@ -56,10 +56,10 @@ pub(crate) async fn run(stage: &Stage, report: &mut Report) {
         }
     }
     for way in &ways {
-        report.time(way.name, &way.cpu);
+        Report::time(way.name, &way.cpu);
     }
     for way in &ways {
-        report.time(&format!("{} p50", way.name), &way.typical);
+        Report::time(&format!("{} p50", way.name), &way.typical);
     }
 }
 

@@ -15,22 +15,22 @@ impl Report {
     /// Whether any of these rows is wanted.
     pub(crate) fn wants(&self, names: &[&str]) -> bool {
         let chosen = |name: &&str| self.filters.iter().any(|filter| name.contains(filter.as_str()));
-        self.filters.is_empty() || names.iter().any(|name| chosen(name))
+        self.filters.is_empty() || names.iter().any(chosen)
     }
 
     /// One row, in nanoseconds.
-    pub(crate) fn time(&mut self, name: &str, seconds: &Sample) {
+    pub(crate) fn time(name: &str, seconds: &Sample) {
         let (median, low, high) = seconds.summary();
-        self.row(name, "ns", median * 1e9, low * 1e9, high * 1e9);
+        Self::row(name, "ns", median * 1e9, low * 1e9, high * 1e9);
     }
 
     /// One row, in bytes.
-    pub(crate) fn bytes(&mut self, name: &str, bytes: &Sample) {
+    pub(crate) fn bytes(name: &str, bytes: &Sample) {
         let (median, low, high) = bytes.summary();
-        self.row(name, "B", median, low, high);
+        Self::row(name, "B", median, low, high);
     }
 
-    fn row(&mut self, name: &str, unit: &str, median: f64, low: f64, high: f64) {
+    fn row(name: &str, unit: &str, median: f64, low: f64, high: f64) {
         println!("row\t{name}\t{unit}\t{median}\t{low}\t{high}");
     }
 }

@@ -16,7 +16,7 @@ const NAMES: [&str; 4] = [
     "service/round beside its commit",
 ];
 
-pub(crate) async fn run(stage: &Stage, report: &mut Report) {
+pub(crate) async fn run(stage: &Stage, report: &Report) {
     if !report.wants(&NAMES) {
         return;
     }
@@ -41,7 +41,7 @@ pub(crate) async fn run(stage: &Stage, report: &mut Report) {
         }
     }
     for (name, sample) in NAMES.into_iter().zip(&samples) {
-        report.time(name, sample);
+        Report::time(name, sample);
     }
 }
 

@@ -11,7 +11,7 @@ use super::stage::{SAMPLES, Stage};
 
 const NAME: &str = "service/start to first answer";
 
-pub(crate) fn run(stage: &Stage, report: &mut Report) {
+pub(crate) fn run(stage: &Stage, report: &Report) {
     if !report.wants(&[NAME]) {
         return;
     }
@@ -28,7 +28,7 @@ pub(crate) fn run(stage: &Stage, report: &mut Report) {
         }
         program.stop().expect("a service that stops");
     }
-    report.time(NAME, &sample);
+    Report::time(NAME, &sample);
 }
 
 /// Waits for an answer of the service.

@@ -56,9 +56,9 @@ impl Stream {
 
     /// One message, over as many lines as it has.
     pub fn event(&self, message: &str) -> String {
-        let fields: String = self.fields.iter().map(|field| format!("{field}{}", self.end)).collect();
-        let data: String = message.split('\n').map(|line| format!("data: {line}{}", self.end)).collect();
-        fields + &data + self.end
+        let fields = self.fields.iter().map(|field| (*field).to_owned());
+        let data = message.split('\n').map(|line| format!("data: {line}"));
+        fields.chain(data).fold(String::new(), |text, line| text + &line + self.end) + self.end
     }
 }
 
