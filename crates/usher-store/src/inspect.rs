@@ -2,6 +2,7 @@
 
 mod uses;
 
+use std::path::Path;
 use std::str::FromStr as _;
 use std::time::Duration;
 
@@ -81,7 +82,7 @@ impl Store {
             return Ok(None);
         }
         let place = place(kind, url)?;
-        let connection = beside(kind, url, "ro", &place).await?;
+        let connection = beside(kind, url, Purpose::Look, &place).await?;
         Ok(Some(Inspection { kind, place, connection }))
     }
 
@@ -104,7 +105,7 @@ impl Store {
         if kind == Kind::Sqlite && !is_there(url)? {
             return Ok(true);
         }
-        let mut connection = beside(kind, url, "rw", &place(kind, url)?).await?;
+        let mut connection = beside(kind, url, Purpose::Change, &place(kind, url)?).await?;
         Self::within(async move {
             let mut transaction = match kind {
                 Kind::Sqlite => connection.begin_with("BEGIN IMMEDIATE").await?,
@@ -229,9 +230,15 @@ impl Schema {
     }
 }
 
-async fn beside(kind: Kind, url: &str, mode: &str, place: &str) -> Result<AnyConnection, StoreError> {
+/// What a connection beside the service is for.
+enum Purpose {
+    Look,
+    Change,
+}
+
+async fn beside(kind: Kind, url: &str, purpose: Purpose, place: &str) -> Result<AnyConnection, StoreError> {
     let url = match kind {
-        Kind::Sqlite => format!("{url}{}mode={mode}", if url.contains('?') { '&' } else { '?' }),
+        Kind::Sqlite => format!("{url}{}{}", if url.contains('?') { '&' } else { '?' }, mode(url, &purpose)?),
         Kind::Postgres => url.to_owned(),
     };
     let options = AnyConnectOptions::from_str(&url)?.disable_statement_logging();
@@ -241,6 +248,18 @@ async fn beside(kind: Kind, url: &str, mode: &str, place: &str) -> Result<AnyCon
         sqlx::query(sqlx::AssertSqlSafe(patience)).execute(&mut connection).await?;
     }
     Ok(connection)
+}
+
+/// Without a log nobody has the file open, and none is to be left behind by a look at it.
+fn mode(url: &str, purpose: &Purpose) -> Result<&'static str, StoreError> {
+    let options = SqliteConnectOptions::from_str(url)?;
+    let mut log = options.get_filename().as_os_str().to_owned();
+    log.push("-wal");
+    Ok(match purpose {
+        Purpose::Change => "mode=rw",
+        Purpose::Look if Path::new(&log).exists() => "mode=ro",
+        Purpose::Look => "mode=ro&immutable=true",
+    })
 }
 
 async fn has_table(kind: Kind, connection: &mut AnyConnection, name: &str) -> Result<bool, StoreError> {

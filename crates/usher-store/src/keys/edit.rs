@@ -128,17 +128,14 @@ impl KeyFileEdit {
         let mut text = self.room();
         for (index, raw) in self.text.lines().enumerate() {
             let parsed = Line::parse(raw).map_err(|what| KeyFileError::Line { line: index + 1, what })?;
-            match parsed.and_then(|line| role(line.id).map(|role| (line, role))) {
-                Some((mut line, role)) => {
-                    line.until = (role == KeyRole::Older).then_some(now);
-                    line.role = role;
-                    // Writing into a string cannot fail.
-                    let _ = writeln!(text, "{line}");
-                }
-                None => {
-                    text.push_str(raw);
-                    text.push('\n');
-                }
+            if let Some((mut line, role)) = parsed.and_then(|line| role(line.id).map(|role| (line, role))) {
+                line.until = (role == KeyRole::Older).then_some(now);
+                line.role = role;
+                // Writing into a string cannot fail.
+                let _ = writeln!(text, "{line}");
+            } else {
+                text.push_str(raw);
+                text.push('\n');
             }
         }
         Ok(text)

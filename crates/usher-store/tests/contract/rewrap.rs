@@ -177,7 +177,10 @@ pub(crate) async fn a_credential_that_changes_meanwhile_is_whole(database: Datab
             match round % 3 {
                 0 => assert!(store.disconnect(&owner, "weather", at(4)).await.unwrap()),
                 1 => {
-                    assert!(store.reject_credential(&owner, "weather", version, at(4)).await.unwrap(), "no new version")
+                    assert!(
+                        store.reject_credential(&owner, "weather", version, at(4)).await.unwrap(),
+                        "no new version"
+                    );
                 }
                 _ => {}
             }

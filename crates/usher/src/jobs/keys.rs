@@ -167,7 +167,7 @@ pub(super) async fn rewrap(app: Arc<App>) {
                 }
             }
             Err(error) => {
-                tracing::warn!(%error, "what older master keys wrapped cannot be wrapped anew; it goes on later")
+                tracing::warn!(%error, "what older master keys wrapped cannot be wrapped anew; it goes on later");
             }
         }
     }

@@ -59,6 +59,10 @@ async fn keys_are_added_activated_listed_and_retired() {
     assert!(words[1] == "active" && words[2].ends_with('Z') && words[3] == "nothing", "{row}");
     assert!(!listed.contains(&secret), "no key is shown");
     assert!(!folder.join("usher.db").exists(), "looking makes nothing");
+    // Where the store is kept elsewhere, keys can be listed, and none is taken out blindly.
+    config(folder, free_port(), "http://127.0.0.1:9/mcp", "[store]\nurl_env = \"USHER_TEST_NO_SUCH_URL\"");
+    assert!(keys(folder, &["list"], 0).await.contains("what needs the keys is not known"));
+    assert!(keys(folder, &["retire", &first], 1).await.contains("so it is not known what needs the key"));
     for (name, mode) in [("usher.keys", 0o600), ("usher.keys.lock", 0o600)] {
         assert_eq!(std::fs::metadata(folder.join(name)).unwrap().permissions().mode() & 0o777, mode, "{name}");
     }
@@ -219,14 +223,15 @@ async fn a_running_service_refuses_a_file_that_it_cannot_use() {
     let folder = service.folder.path().to_owned();
     let path = folder.join("usher.keys");
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
+    service.signal("HUP");
     service.logs("has mode 644: others may read it").await;
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+    service.signal("HUP");
     service.logs("the key file was read again").await;
+    // Without a signal as well.
     keys(&folder, &["rotate"], 0).await;
     let active = ids(&folder)[0].0.clone();
     service.logs(&format!("active=\"{active}\"")).await;
-    service.signal("HUP");
-    service.logs("the key file was read again").await;
     assert_eq!(service.client().call("tools/list", "{}").await.status, 200);
 }
 

@@ -49,7 +49,9 @@ pub async fn run(args: &Args) -> ExitCode {
         let all: Vec<_> = findings.iter().map(Finding::to_json).collect();
         println!("{:#}", json!({ "findings": all }));
     } else {
-        findings.iter().for_each(|finding| println!("{finding}"));
+        for finding in &findings {
+            println!("{finding}");
+        }
     }
     if findings.iter().any(|finding| finding.verdict == Verdict::Fault) {
         return ExitCode::FAILURE;
