@@ -251,18 +251,14 @@ impl Way {
             if let Mode::Slow(delay) = order.mode {
                 tokio::time::sleep(delay).await;
             }
-            match read {
-                Ok(length @ 1..) => {
-                    if to.write_all(piece.get(..length).unwrap_or_default()).await.is_err() {
-                        return;
-                    }
-                    self.counts.passed.fetch_add(length as u64, Ordering::SeqCst);
-                }
-                Ok(0) | Err(_) => {
-                    let _ = to.shutdown().await;
-                    return;
-                }
+            let Ok(length @ 1..) = read else {
+                let _ = to.shutdown().await;
+                return;
+            };
+            if to.write_all(piece.get(..length).unwrap_or_default()).await.is_err() {
+                return;
             }
+            self.counts.passed.fetch_add(length as u64, Ordering::SeqCst);
         }
     }
 }

@@ -10,9 +10,7 @@ use elicit::{Random as _, SystemRandom};
 use secrecy::SecretString;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection as _, Executor as _};
 use url::Url;
-use usher::clock::{Clock as _, SystemClock};
-use usher::identity::tokens::local_user;
-use usher_store::{AuditAction, InteractionId, KeyFile, Store, Vault};
+use usher_store::{KeyFile, Store, Vault};
 
 use crate::harness::{Folder, SECOND};
 
@@ -40,28 +38,6 @@ impl Database {
     /// Lines for the end of a configuration that has its store at `url`.
     pub fn section(url: &str) -> String {
         format!("[store]\nurl = {}\n", usher_testkit::quote(url))
-    }
-
-    /// The store, opened past the service.
-    pub async fn store(&self) -> Store {
-        open(&self.url, self.folder.path()).await
-    }
-
-    /// How often this was done to the person.
-    pub async fn audited(&self, action: AuditAction, interaction: Option<&InteractionId>) -> usize {
-        let store = self.store().await;
-        let rows = store.audit_of(&local_user(), 1000).await.unwrap();
-        store.close().await;
-        let meant = |of: Option<&InteractionId>| interaction.is_none() || of == interaction;
-        rows.iter().filter(|row| row.action == Some(action) && meant(row.interaction.as_ref())).count()
-    }
-
-    /// The links of the questions that wait for the person.
-    pub async fn waiting(&self) -> Vec<InteractionId> {
-        let store = self.store().await;
-        let waiting = store.waiting_interactions(&local_user(), SystemClock.now()).await.unwrap();
-        store.close().await;
-        waiting.into_iter().map(|interaction| interaction.id).collect()
     }
 }
 

@@ -85,8 +85,8 @@ pub(super) async fn asks(database: Database, point: FailPoint) {
     scene.start_again().await;
     let (mut call, url) = asked(&client).await;
     let id = id_in(&url);
-    assert_eq!(scene.database.waiting().await, [id.clone()]);
-    assert!(stored.is_empty() || stored == [id.clone()], "the question that is open is asked");
+    assert_eq!(scene.database.waiting().await, std::slice::from_ref(&id));
+    assert!(stored.is_empty() || stored == std::slice::from_ref(&id), "the question that is open is asked");
     connect(&scene.person().await, &url).await;
     assert_eq!(elicitation_id(&call.expect(COMPLETE).await), id);
     assert_eq!(call.reply().await.content_text(), "sunny");

@@ -28,8 +28,8 @@ pub(super) async fn asks(database: Database, point: FailPoint) {
     scene.start_again().await;
     let round = client.call(CALLS[0].0, CALLS[0].1).await;
     let id = id_in(&round.url());
-    assert_eq!(scene.database.waiting().await, [id.clone()]);
-    assert!(stored.is_empty() || stored == [id.clone()], "the question that is open is asked");
+    assert_eq!(scene.database.waiting().await, std::slice::from_ref(&id));
+    assert!(stored.is_empty() || stored == std::slice::from_ref(&id), "the question that is open is asked");
     connect(&scene.person().await, &round.url()).await;
     assert!(answered(&retry(&client, &round).send().await));
     scene.all_happened_once(&id).await;

@@ -7,7 +7,7 @@ use usher::{
     clock::{Clock as _, SystemClock},
     identity::tokens::local_user,
 };
-use usher_store::{AuditAction, FailPoint, InteractionId, StateName};
+use usher_store::{AuditAction, FailPoint, InteractionId, StateName, Store};
 use usher_testkit::{
     Message,
     client::{Legacy, Modern, Reply, Stream},
@@ -20,7 +20,7 @@ use usher_testkit::{
 
 use super::process::Process;
 use crate::{
-    database::{Database, TOKEN},
+    database::{Database, TOKEN, open},
     harness::{CALLS, KEY, Setup, answered, config_text, furnish},
 };
 
@@ -154,14 +154,41 @@ impl Scene {
 
     /// The end of every story of a question: completed once, stored once.
     pub(super) async fn all_happened_once(&self, id: &InteractionId) {
-        for action in [AuditAction::InteractionCompleted, AuditAction::CredentialConnected] {
-            assert_eq!(self.database.audited(action, Some(id)).await, 1, "{action:?}");
-        }
-        let store = self.database.store().await;
-        let connections = store.connections(&local_user()).await.unwrap();
+        let (store, user) = (self.database.store().await, local_user());
+        let rows = store.audit_of(&user, 1000).await.unwrap();
+        let connections = store.connections(&user).await.unwrap();
         store.close().await;
+        for action in [AuditAction::InteractionCompleted, AuditAction::CredentialConnected] {
+            let done = rows.iter().filter(|row| row.action == Some(action) && row.interaction.as_ref() == Some(id));
+            assert_eq!(done.count(), 1, "{action:?}");
+        }
         assert_eq!((connections.readable.len(), connections.unreadable.len()), (1, 0));
         self.upstream.assert_clean();
+    }
+}
+
+/// A look past the service.
+impl Database {
+    /// The store, opened past the service.
+    pub(super) async fn store(&self) -> Store {
+        open(&self.url, self.folder.path()).await
+    }
+
+    /// How often this was done to the person.
+    pub(super) async fn audited(&self, action: AuditAction, interaction: Option<&InteractionId>) -> usize {
+        let store = self.store().await;
+        let rows = store.audit_of(&local_user(), 1000).await.unwrap();
+        store.close().await;
+        let meant = |of: Option<&InteractionId>| interaction.is_none() || of == interaction;
+        rows.iter().filter(|row| row.action == Some(action) && meant(row.interaction.as_ref())).count()
+    }
+
+    /// The links of the questions that wait for the person.
+    pub(super) async fn waiting(&self) -> Vec<InteractionId> {
+        let store = self.store().await;
+        let waiting = store.waiting_interactions(&local_user(), SystemClock.now()).await.unwrap();
+        store.close().await;
+        waiting.into_iter().map(|interaction| interaction.id).collect()
     }
 }
 

@@ -27,7 +27,7 @@ impl Far {
         let chaos = Chaos::start(upstream.origin().trim_start_matches("http://")).await;
         let path = upstream.url().replace(upstream.origin(), "");
         let more =
-            format!("[[upstream]]\nname = \"far\"\nurl = \"http://{}{path}\"\ntimeout = \"1s\"\n", chaos.address());
+            format!("[[upstream]]\nname = \"far\"\nurl = \"http://{}{path}\"\ntimeout = \"2s\"\n", chaos.address());
         let setup = Setup { free: true, more, ..Setup::default() };
         let near = Upstream::start().await;
         near.tool("quick", Script::new().text("done"));
@@ -56,7 +56,7 @@ async fn a_server_that_is_away_is_named_in_time_and_others_go_on() {
         let began = Instant::now();
         let (first, second, other) =
             tokio::join!(modern.tool("quick", "{}"), legacy.tool("quick", "{}"), near.tool("quick", "{}"));
-        assert!(began.elapsed() < Duration::from_secs(3), "{mode:?}: {:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(5), "{mode:?}: {:?}", began.elapsed());
         assert_eq!(other.content_text(), "done");
         for reply in [first, second] {
             assert_eq!(reply.error_code(), -32603, "{}", reply.text());
