@@ -52,11 +52,10 @@ pub(super) async fn ask(
     let (held, response, listed) = held::resumable(&call, &session.key);
     let pipe = held.pipe();
     tokio::spawn(async move {
-        let _waits = waits;
         // Whoever has left or cancelled gets no answer, and nothing goes upstream.
         let gone = hold(&call, &session, interactions, held, &followed).await.is_err() && !followed.is_cancelled();
         let (app, key) = (Arc::clone(&call.caller.app), session.key.clone());
-        drop((call, session, followed));
+        drop((call, session, followed, waits));
         if gone {
             Box::pin(notices::put_back(&app, &key, pipe.end().notices())).await;
         }
