@@ -62,6 +62,8 @@ actions! {
     InteractionTampered = "interaction.tampered",
     /// It was not asked, since too much was asked before (R-SEC-01).
     InteractionLimited = "interaction.limited",
+    /// A client has too much under way at once, and was told to come back (R-SEC-01).
+    ClientLimited = "client.limited",
     /// A credential was stored.
     CredentialConnected = "credential.connected",
     /// A client or a destination was allowed a stored credential (R-OAUTH-04, R-GW-04).

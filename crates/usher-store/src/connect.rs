@@ -17,12 +17,14 @@ use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 
 use crate::store::Shared;
-use crate::{Kind, Store, StoreError, Vault, listen, migrations};
+use crate::{Kind, Store, StoreError, Vault, listen, migrations, silence};
 
 /// How long a call waits for a free connection, and a connection for its server.
 const ACQUIRE: Duration = Duration::from_secs(5);
 /// A connection that idled for longer is asked whether it is still there.
 const IDLE: Duration = Duration::from_secs(1);
+/// How long an answer to that may take.
+const PING: Duration = Duration::from_secs(1);
 const SQLITE_READERS: u32 = 4;
 const POSTGRES_CONNECTIONS: u32 = 16;
 /// Hints kept for a slow receiver before it is told to read everything.
@@ -38,15 +40,13 @@ const SQLITE_READER: &str = "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = W
 const POSTGRES: &str = "SET statement_timeout = '15s'; SET idle_in_transaction_session_timeout = '15s'; \
      SET enable_seqscan = off;";
 
-pub(crate) const KEY_IDS: &str = "SELECT id FROM key_ids";
-
 impl Store {
     /// Opens the store at `url` and brings its schema up to date.
     ///
     /// `sqlite:PATH` makes the file if there is none, with mode 0600 (R-SEC-07), and
     /// is for one process; `postgres://…` is a database for any number of replicas.
     /// Refused are a store with a newer schema ([`StoreError::NewerSchema`]) and one
-    /// whose credentials need keys that the vault lacks ([`StoreError::MissingKey`]).
+    /// whose credentials need keys that the vault lacks ([`StoreError::MissingKey`], [`StoreError::WrongKey`]).
     pub async fn open(url: &SecretString, vault: Arc<Vault>, random: Arc<dyn Random>) -> Result<Self, StoreError> {
         sqlx::any::install_default_drivers();
         let url = url.expose_secret();
@@ -71,11 +71,7 @@ impl Store {
         migrated?;
 
         let (reader, writer) = pools(kind, options).await?;
-        let ready = async {
-            check_keys(&reader, &vault).await?;
-            instance(&reader, &writer, &*random, &place).await
-        };
-        let instance = match ready.await {
+        let instance = match instance(&reader, &writer, &*random, &place).await {
             Ok(instance) => instance,
             Err(error) => {
                 writer.close().await;
@@ -93,7 +89,7 @@ impl Store {
                 Some(listen::start(&mut tasks, &options, &writer, &events, &*random).await?)
             }
         };
-        Ok(Self {
+        let store = Self {
             shared: Arc::new(Shared {
                 kind,
                 instance,
@@ -104,9 +100,15 @@ impl Store {
                 events,
                 outbox: Mutex::new(outbox),
                 tasks: Mutex::new(tasks),
-                known_keys: Mutex::default(),
             }),
-        })
+        };
+        // A store whose credentials nobody could open would ask every user again, and hide that the key file is the
+        // wrong one.
+        if let Err(error) = store.check_keys(store.shared.vault.keys()).await {
+            store.close().await;
+            return Err(error);
+        }
+        Ok(store)
     }
 }
 
@@ -224,6 +226,11 @@ async fn pools(kind: Kind, options: AnyConnectOptions) -> Result<(AnyPool, AnyPo
     })
 }
 
+/// Whether a connection answers at once.
+async fn answers(connection: &mut AnyConnection) -> bool {
+    matches!(tokio::time::timeout(PING, connection.ping()).await, Ok(Ok(())))
+}
+
 async fn pool(connections: u32, settings: &'static str, options: AnyConnectOptions) -> Result<AnyPool, StoreError> {
     let pool = AnyPoolOptions::new()
         .max_connections(connections)
@@ -232,29 +239,16 @@ async fn pool(connections: u32, settings: &'static str, options: AnyConnectOptio
         .before_acquire(|connection, meta| {
             // A connection that was just used is alive; asking it each time is a round trip more.
             let fresh = meta.idle_for < IDLE;
-            Box::pin(async move { Ok(fresh || connection.ping().await.is_ok()) })
+            Box::pin(async move { Ok(fresh || answers(connection).await) })
+        })
+        .after_release(|connection, _| {
+            // The pool itself asks without a limit, and would keep the place of a connection that stands still.
+            Box::pin(async move { Ok(!silence::is_suspected() || answers(connection).await) })
         })
         .after_connect(move |connection, _| Box::pin(async move { connection.execute(settings).await.map(drop) }))
         .connect_with(options)
         .await?;
     Ok(pool)
-}
-
-/// A store whose credentials nobody could open would ask every user again, and hide
-/// that the key file is the wrong one.
-async fn check_keys(reader: &AnyPool, vault: &Vault) -> Result<(), StoreError> {
-    let mut ids = Vec::new();
-    for row in sqlx::query(KEY_IDS).fetch_all(reader).await? {
-        let id: String = row.try_get("id")?;
-        if !vault.has(&id) {
-            ids.push(id);
-        }
-    }
-    if ids.is_empty() {
-        return Ok(());
-    }
-    ids.sort();
-    Err(StoreError::MissingKey { ids })
 }
 
 async fn instance(reader: &AnyPool, writer: &AnyPool, random: &dyn Random, place: &str) -> Result<String, StoreError> {

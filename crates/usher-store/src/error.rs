@@ -57,11 +57,33 @@ pub enum StoreError {
         /// The newest schema version that is known here.
         known: i64,
     },
+    /// This version cannot tell of a store what was asked before it has brought it up to date.
+    #[error("the store has schema {found}, and this needs {known}: start usher serve once, which brings it up to date")]
+    OlderSchema {
+        /// The schema version of the store.
+        found: i64,
+        /// The one that is needed.
+        known: i64,
+    },
     /// The key file lacks master keys that stored credentials need. Restore them,
-    /// else those credentials stay unreadable.
-    #[error("the key file lacks keys that the store needs: {}; put them back from the backup of the file", ids.join(", "))]
+    /// else those credentials stay unreadable. In a store that was opened without this error: another replica has keys
+    /// that this one has not got yet.
+    #[error(
+        "the key file lacks keys that the store needs: {}; put them back from the backup of the file, or from the \
+         replica that made them", ids.join(", ")
+    )]
     MissingKey {
         /// Ids of the missing keys.
+        ids: Vec<String>,
+    },
+    /// The key file has other keys than those that stored credentials need, under the same ids. Put the right file in
+    /// its place.
+    #[error(
+        "the key file has another key than the store needs under the id {}; put the right file back from its backup",
+        ids.join(", ")
+    )]
+    WrongKey {
+        /// Ids of the keys that are other ones.
         ids: Vec<String>,
     },
     /// A sealed value does not open: the row was changed outside Usher, moved to

@@ -7,16 +7,21 @@ mod connect;
 mod credential;
 mod error;
 mod events;
+#[cfg(feature = "fail-points")]
+mod fail_point;
+mod inspect;
 mod interaction;
+mod key_notes;
 mod keys;
 mod listen;
 mod lookup;
 mod migrations;
-mod needed;
 mod notice;
 mod private_file;
 mod prune;
+mod rewrap;
 mod session;
+mod silence;
 #[cfg(test)]
 mod sqlite_tests;
 mod store;
@@ -29,13 +34,35 @@ pub use browser::{BROWSER_IDLE, BROWSER_LIFETIME, BrowserSession};
 pub use credential::{Approval, Completion, Connections, Credential, CredentialKey, CredentialStatus};
 pub use error::StoreError;
 pub use events::Event;
+#[cfg(feature = "fail-points")]
+pub use fail_point::{FailPoint, FailPointError};
+pub use inspect::{Ending, Inspection, KeyUses, Schema};
 pub use interaction::{
-    Advanced, AskReason, DeclinedBy, Destination, FailureReason, Interaction, InteractionId, InteractionState,
-    InvalidId, NewInteraction, Obstacle, StateName, Step, TransitionError,
+    Advanced, AskReason, Asked, DECLINE_RESTS, DeclinedBy, Destination, FailureReason, Interaction, InteractionId,
+    InteractionState, InvalidId, NewInteraction, Obstacle, StateName, Step, TransitionError,
 };
-pub use keys::{KeyError, KeyFile, KeyFileError, KeyWrap, WrappedKey};
+pub use keys::{KeyEntry, KeyError, KeyFile, KeyFileEdit, KeyFileError, KeyRing, KeyRole, KeyWrap, WrappedKey};
 pub use private_file::create_private_file;
 pub use prune::Pruned;
-pub use session::{NewSession, Session, SessionId, SessionKey};
+pub use rewrap::Rewrapped;
+pub use session::{Begun, NewSession, Session, SessionId, SessionKey, SessionLimits};
 pub use store::{Kind, Store};
 pub use vault::Vault;
+
+/// Where a test can stop the process for good: `fail_point!(Consented)`, in an async function. Nothing at all without the
+/// feature `fail-points`, which names the points.
+#[cfg(feature = "fail-points")]
+#[macro_export]
+macro_rules! fail_point {
+    ($point:ident) => {
+        $crate::FailPoint::$point.pass().await
+    };
+}
+
+/// Where a test can stop the process for good: `fail_point!(Consented)`, in an async function. Nothing at all without the
+/// feature `fail-points`, which names the points.
+#[cfg(not(feature = "fail-points"))]
+#[macro_export]
+macro_rules! fail_point {
+    ($point:ident) => {};
+}

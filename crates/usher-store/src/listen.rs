@@ -11,7 +11,7 @@ use tokio::sync::{broadcast, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::{Event, StoreError, token};
+use crate::{Event, Store, StoreError, token};
 
 const CHANNEL: &str = "usher";
 /// Hints on their way to the other replicas.
@@ -85,8 +85,9 @@ async fn send(mut queue: mpsc::Receiver<Event>, lost: Arc<AtomicBool>, pool: Any
         let payload = encode(&sender_id, &batch);
         batch.clear();
         let notify = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(payload);
-        if let Err(error) = notify.execute(&pool).await {
-            let error = StoreError::from(error);
+        // A connection that stands still must not hold up all that comes after.
+        let sent = Store::within(async { Ok(notify.execute(&pool).await?) });
+        if let Err(error) = sent.await {
             tracing::warn!(%error, "events did not reach the other replicas; they read again by themselves");
             lost.store(true, Ordering::Relaxed);
         }
@@ -101,8 +102,8 @@ async fn receive(
 ) {
     loop {
         let error = hear(&mut listener, &events, &sender_id).await;
-        tracing::warn!(%error, "the event connection is lost");
-        let _ = events.send(Event::Everything);
+        // What is kept in memory may be used for its minute, so that calls go on that need no store.
+        tracing::warn!(%error, "the event connection is lost; until it is back, changes elsewhere are seen late");
         listener = connect_again(&options).await;
         tracing::info!("the event connection is back");
         // After listening: what is read from now on is not missed.

@@ -3,7 +3,7 @@
 use aws_lc_rs::digest::{Context, SHA256};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use elicit::UserId;
+use elicit::{Principal, UserId};
 
 /// SHA-256 over the parts, each with its length in front, as base64url. The
 /// lengths keep `("ab", "c")` apart from `("a", "bc")`.
@@ -19,6 +19,12 @@ pub(crate) fn key_of(parts: &[&str]) -> String {
 /// What the `user_key` columns hold.
 pub(crate) fn user_key(user: &UserId) -> String {
     key_of(&[user.issuer(), user.subject()])
+}
+
+/// What the `client_key` columns hold: one client of one user.
+pub(crate) fn client_key(principal: &Principal) -> String {
+    let user = &principal.user;
+    key_of(&[user.issuer(), user.subject(), principal.client.as_str()])
 }
 
 #[cfg(test)]

@@ -13,17 +13,40 @@ struct Step {
 }
 
 /// Never change a step that was released: add one.
-const STEPS: &[Step] = &[Step {
-    version: 1,
-    name: "start",
-    sqlite: include_str!("../migrations/sqlite/0001_start.sql"),
-    postgres: include_str!("../migrations/postgres/0001_start.sql"),
-}];
+const STEPS: &[Step] = &[
+    Step {
+        version: 1,
+        name: "start",
+        sqlite: include_str!("../migrations/sqlite/0001_start.sql"),
+        postgres: include_str!("../migrations/postgres/0001_start.sql"),
+    },
+    Step {
+        version: 2,
+        name: "keys",
+        sqlite: include_str!("../migrations/sqlite/0002_keys.sql"),
+        postgres: include_str!("../migrations/postgres/0002_keys.sql"),
+    },
+    Step {
+        version: 3,
+        name: "limits",
+        sqlite: include_str!("../migrations/sqlite/0003_limits.sql"),
+        postgres: include_str!("../migrations/postgres/0003_limits.sql"),
+    },
+];
+
+/// The newest version that is known here.
+pub(crate) fn newest() -> i64 {
+    STEPS.last().map_or(0, |step| step.version)
+}
 
 /// Brings the schema up to date. On PostgreSQL replicas that start together wait
 /// for each other on a lock that the connection holds; close the pool when this fails.
 pub(crate) async fn run(kind: Kind, pool: &AnyPool) -> Result<(), StoreError> {
-    let steps = STEPS.iter().map(|step| {
+    up_to(kind, pool, STEPS).await
+}
+
+async fn up_to(kind: Kind, pool: &AnyPool, steps: &[Step]) -> Result<(), StoreError> {
+    let steps = steps.iter().map(|step| {
         let sql = match kind {
             Kind::Sqlite => step.sqlite,
             Kind::Postgres => step.postgres,
@@ -33,10 +56,42 @@ pub(crate) async fn run(kind: Kind, pool: &AnyPool) -> Result<(), StoreError> {
     });
     match Migrator::with_migrations(steps.collect()).run(pool).await {
         Ok(()) => Ok(()),
-        Err(MigrateError::VersionMissing(found)) => {
-            Err(StoreError::NewerSchema { found, known: STEPS.last().map_or(0, |step| step.version) })
-        }
+        Err(MigrateError::VersionMissing(found)) => Err(StoreError::NewerSchema { found, known: newest() }),
         Err(MigrateError::Execute(error)) => Err(error.into()),
         Err(other) => Err(StoreError::Migrate(other)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use elicit::SystemRandom;
+    use sqlx::Row as _;
+    use sqlx::any::AnyPoolOptions;
+
+    use super::*;
+    use crate::token::random_text;
+
+    /// What a store of each earlier version held is there after the next start.
+    #[tokio::test]
+    async fn a_store_of_the_first_version_is_brought_up_to_date() {
+        sqlx::any::install_default_drivers();
+        let path = std::env::temp_dir().join(format!("usher-schema-{}", random_text(&SystemRandom)));
+        let pool = AnyPoolOptions::new().connect(&format!("sqlite:{}?mode=rwc", path.display())).await.unwrap();
+        up_to(Kind::Sqlite, &pool, &STEPS[..1]).await.unwrap();
+        sqlx::query("INSERT INTO key_ids (id) VALUES ('k1')").execute(&pool).await.unwrap();
+        sqlx::query(
+            "INSERT INTO credentials (id, credential_key, user_key, issuer, subject, provider, version, status, \
+             created_at, updated_at, sealed) VALUES ('1', 'c', 'u', 'i', 's', 'p', 1, 'working', 0, 0, x'01026b3100')",
+        )
+        .execute(&pool)
+        .await
+        .unwrap();
+
+        run(Kind::Sqlite, &pool).await.unwrap();
+
+        let row = sqlx::query("SELECT id FROM credentials WHERE key_id = 'k1'").fetch_one(&pool).await.unwrap();
+        assert_eq!(row.get::<String, _>("id"), "1");
+        pool.close().await;
+        std::fs::remove_file(path).unwrap();
     }
 }

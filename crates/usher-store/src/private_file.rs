@@ -23,6 +23,35 @@ pub fn create_private_file(path: &Path, bytes: &[u8]) -> Result<()> {
     sync_folder(path)
 }
 
+/// Puts a file in the place of the one at `path`, whose owner, group and mode it gets. A reader sees the one or the other,
+/// never a half, and so does whoever comes after a crash. It is on the disk when this returns.
+pub(crate) fn replace_private_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    let (fresh, file) = temporary(path)?;
+    let placed = like(&file, path).and_then(|()| fill(file, bytes)).and_then(|()| fs::rename(&fresh, path));
+    if placed.is_err() {
+        let _ = fs::remove_file(&fresh);
+    }
+    placed?;
+    sync_folder(path)
+}
+
+/// A service that reads its file by its group, or as another user than the one who changes it, still does afterwards.
+#[cfg(unix)]
+fn like(file: &File, path: &Path) -> Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, fchown};
+
+    let (before, now) = (fs::metadata(path)?, file.metadata()?);
+    if (before.uid(), before.gid()) != (now.uid(), now.gid()) {
+        fchown(file, Some(before.uid()), Some(before.gid()))?;
+    }
+    file.set_permissions(before.permissions())
+}
+
+#[cfg(not(unix))]
+fn like(_: &File, _: &Path) -> Result<()> {
+    Ok(())
+}
+
 /// A new file beside `path`. Its name is not taken from a process that runs elsewhere under the same number.
 fn temporary(path: &Path) -> Result<(PathBuf, File)> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -165,6 +194,24 @@ mod tests {
         assert_eq!(made.len(), 1);
         assert_eq!(fs::read(&path).unwrap(), [made[0]; 64]);
         assert_eq!(folder.names(), ["keys"]);
+    }
+
+    /// A crash between writing and renaming leaves the old file whole, and the next change goes through.
+    #[test]
+    fn what_was_written_before_a_crash_replaces_nothing() {
+        let folder = Folder::new();
+        let path = folder.0.join("keys");
+        create_private_file(&path, b"one").unwrap();
+        let (fresh, file) = temporary(&path).unwrap();
+        like(&file, &path).and_then(|()| fill(file, b"two")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+
+        replace_private_file(&path, b"three").unwrap();
+
+        assert_eq!(fs::read(&path).unwrap(), b"three");
+        assert_eq!(fs::read(fresh).unwrap(), b"two", "left over: private, and never read");
+        assert!(replace_private_file(&folder.0.join("none"), b"four").is_err(), "there is nothing to replace");
+        assert_eq!(folder.names().len(), 2);
     }
 
     #[test]

@@ -50,6 +50,12 @@ pub(crate) const DELETE_NOTICES: [&str; 2] = batch!(
      WHERE interactions.id = notices.interaction_id AND interactions.expires_at > $1)",
     " RETURNING session_key"
 );
+pub(crate) const DELETE_DECLINES: [&str; 2] = batch!(
+    "DELETE FROM declines WHERE ask_key IN ",
+    "ask_key",
+    " FROM declines WHERE expires_at <= $1",
+    " RETURNING ask_key"
+);
 pub(crate) const DELETE_LINKS: [&str; 2] = batch!(
     "DELETE FROM login_links WHERE token_hash IN ",
     "token_hash",
@@ -82,6 +88,8 @@ pub struct Pruned {
     pub sessions: u64,
     /// Notices that nobody fetched in time.
     pub notices: u64,
+    /// Declines that count no longer.
+    pub declines: u64,
     /// Sign-in links that nobody used in time.
     pub login_links: u64,
     /// Browser sessions that had ended or were idle.
@@ -91,8 +99,8 @@ pub struct Pruned {
 }
 
 impl Store {
-    /// Ends interactions that are overdue, and deletes ended sessions, links and
-    /// notices, interactions 30 days after their end, and audit lines after 400 days.
+    /// Ends interactions that are overdue, and deletes ended sessions, links, notices and
+    /// declines, interactions 30 days after their end, and audit lines after 400 days.
     ///
     /// Works in transactions of 500 rows. If one fails, what came before stays done.
     pub async fn prune(&self, now: Timestamp) -> Result<Pruned, StoreError> {
@@ -105,6 +113,7 @@ impl Store {
             interactions_deleted: self.sweep(DELETE_INTERACTIONS, micros_before(now, INTERACTIONS), |_| None).await?,
             sessions: self.sweep(DELETE_SESSIONS, at, |key| SessionKey::parse(key).map(Event::Session)).await?,
             notices: self.sweep(DELETE_NOTICES, at, |_| None).await?,
+            declines: self.sweep(DELETE_DECLINES, at, |_| None).await?,
             login_links: self.sweep(DELETE_LINKS, at, |_| None).await?,
             browser_sessions: self.sweep(DELETE_ENDED_BROWSERS, at, |_| None).await?
                 + self.sweep(DELETE_IDLE_BROWSERS, idle, |_| None).await?,

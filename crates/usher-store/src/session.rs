@@ -1,28 +1,43 @@
 //! Sessions of legacy MCP clients.
 
+mod room;
+
 use std::fmt;
 
 use elicit::{ClientCapabilities, ClientId, Principal, Random, Revision};
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
-use sqlx::Row as _;
 use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row as _};
 use zeroize::Zeroizing;
 
+pub use self::room::{Begun, SessionLimits};
+#[cfg(test)]
+pub(crate) use self::room::{COUNT, IDLE_OF_CLIENT, IDLE_OF_USER};
 use crate::browser::user_of;
 use crate::keys::KeyError;
+use crate::lookup::{client_key, user_key};
 use crate::time::{micros, timestamp};
 use crate::vault::{Record, RecordKind};
 use crate::{Event, InvalidId, Store, StoreError, notice, token};
 
 const TABLE: &str = "mcp_sessions";
 
-const CREATE: &str = "INSERT INTO mcp_sessions (session_key, upstream, sealed, issuer, \
-     subject, client, client_claim, revision, capabilities, initialize_params, begun, created_at, expires_at) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
-pub(crate) const FIND: &str = "SELECT session_key, upstream, sealed, issuer, subject, client, \
-     client_claim, revision, capabilities, initialize_params, begun, created_at, expires_at \
-     FROM mcp_sessions WHERE session_key = $1 AND expires_at > $2";
+macro_rules! columns {
+    () => {
+        "session_key, upstream, sealed, issuer, subject, client, \
+         client_claim, revision, capabilities, initialize_params, begun, created_at, expires_at"
+    };
+}
+pub(super) use columns;
+
+const CREATE: &str = concat!(
+    "INSERT INTO mcp_sessions (",
+    columns!(),
+    ", user_key, client_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"
+);
+pub(crate) const FIND: &str =
+    concat!("SELECT ", columns!(), " FROM mcp_sessions WHERE session_key = $1 AND expires_at > $2");
 const EXTEND: &str = "UPDATE mcp_sessions SET expires_at = $2 \
      WHERE session_key = $1 AND expires_at < $2 AND expires_at > $3";
 const BEGIN: &str = "UPDATE mcp_sessions SET sealed = $2, begun = 1 \
@@ -167,31 +182,43 @@ impl Store {
     /// Keeps a session, so that any replica can serve its next message (R-GW-08).
     pub async fn create_session(&self, session: NewSession, now: Timestamp) -> Result<(), StoreError> {
         Self::within(async {
-            let key = session.id.key();
-            let record = record(&key, &session.upstream, &session.principal.client);
-            let sealed = self.seal_upstream(&record.of(&session.principal), session.upstream_session.as_deref())?;
-            let user = &session.principal.user;
             let mut transaction = self.begin().await?;
-            sqlx::query(CREATE)
-                .bind(key.as_str().to_owned())
-                .bind(session.upstream.clone())
-                .bind(sealed)
-                .bind(user.issuer().to_owned())
-                .bind(user.subject().to_owned())
-                .bind(session.principal.client.as_str().to_owned())
-                .bind(session.client_claim.as_deref().map(storable))
-                .bind(session.revision.as_str())
-                .bind(session.capabilities.clone())
-                .bind(session.initialize.clone())
-                .bind(i64::from(session.begun))
-                .bind(micros(now))
-                .bind(micros(session.expires_at))
-                .execute(&mut *transaction)
-                .await?;
+            self.insert_session(&mut transaction, &session, now).await?;
             transaction.commit().await?;
             Ok(())
         })
         .await
+    }
+
+    async fn insert_session(
+        &self,
+        connection: &mut AnyConnection,
+        session: &NewSession,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let key = session.id.key();
+        let record = record(&key, &session.upstream, &session.principal.client);
+        let sealed = self.seal_upstream(&record.of(&session.principal), session.upstream_session.as_deref())?;
+        let user = &session.principal.user;
+        sqlx::query(CREATE)
+            .bind(key.as_str().to_owned())
+            .bind(session.upstream.clone())
+            .bind(sealed)
+            .bind(user.issuer().to_owned())
+            .bind(user.subject().to_owned())
+            .bind(session.principal.client.as_str().to_owned())
+            .bind(session.client_claim.as_deref().map(storable))
+            .bind(session.revision.as_str())
+            .bind(session.capabilities.clone())
+            .bind(session.initialize.clone())
+            .bind(i64::from(session.begun))
+            .bind(micros(now))
+            .bind(micros(session.expires_at))
+            .bind(user_key(user))
+            .bind(client_key(&session.principal))
+            .execute(connection)
+            .await?;
+        Ok(())
     }
 
     /// The session of an id, unless it is unknown or has ended. Whoever asks still

@@ -1,6 +1,5 @@
 //! The store: its parts, and how a transaction begins and ends.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -13,7 +12,7 @@ use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 
 use crate::listen::Outbox;
-use crate::{Event, StoreError, Vault};
+use crate::{Event, StoreError, Vault, silence};
 
 /// No call into the store lasts longer than this (R-SEC-04).
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -40,8 +39,6 @@ pub(crate) struct Shared {
     /// To the task that tells other replicas; `None` on SQLite and once closed.
     pub(crate) outbox: Mutex<Option<Outbox>>,
     pub(crate) tasks: Mutex<JoinSet<()>>,
-    /// Master keys that stand in `key_ids` for certain.
-    pub(crate) known_keys: Mutex<BTreeSet<String>>,
 }
 
 /// The database behind a store.
@@ -120,13 +117,27 @@ impl Store {
     pub(crate) fn within<'a, T: 'a>(
         work: impl Future<Output = Result<T, StoreError>> + Send + 'a,
     ) -> Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>> {
-        let limited = tokio::time::timeout(DEADLINE, work);
         Box::pin(async {
-            match limited.await {
-                Ok(result) => result,
-                Err(_) => Err(StoreError::Unavailable(format!("no answer within {} seconds", DEADLINE.as_secs()))),
-            }
+            let mut work = std::pin::pin!(work);
+            // Dropped before the work is, and with it the connection that goes back to its pool.
+            let mut unfinished = Unfinished(true);
+            let done = tokio::time::timeout(DEADLINE, &mut work).await;
+            unfinished.0 = done.is_err();
+            done.unwrap_or_else(|_| {
+                Err(StoreError::Unavailable(format!("no answer within {} seconds", DEADLINE.as_secs())))
+            })
         })
+    }
+}
+
+/// A call that may end, by its deadline or because nobody waits for it any more, before the database has answered.
+struct Unfinished(bool);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if self.0 {
+            silence::suspect();
+        }
     }
 }
 

@@ -8,12 +8,15 @@
 
 mod agent;
 mod base64;
+pub mod chaos;
 pub mod client;
 mod deadline;
 mod door;
 mod json;
+pub mod load;
 mod message;
 pub mod person;
+mod port;
 pub mod provider;
 mod record;
 pub mod sse;
@@ -24,6 +27,7 @@ pub use deadline::{DEADLINE, within};
 pub use door::refused_origin;
 pub use json::quote;
 pub use message::Message;
+pub use port::free_port;
 pub use record::{Outcome, Recorded};
 
 /// The two ways of speaking MCP over HTTP: with sessions, or with metadata in each request.

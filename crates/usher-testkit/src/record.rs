@@ -117,6 +117,10 @@ impl Log {
         lock(&self.entries).clone()
     }
 
+    pub(crate) fn last(&self) -> Option<Recorded> {
+        lock(&self.entries).last().cloned()
+    }
+
     /// Says that something waiters look at has changed.
     pub(crate) fn touch(&self) {
         self.changed.send_modify(|count| *count += 1);

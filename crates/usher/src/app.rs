@@ -12,6 +12,7 @@ use crate::{
     config::Config,
     egress::Egress,
     identity::{control::ControlToken, tokens::Tokens},
+    jobs::keys::Keys,
     relay::Relay,
 };
 
@@ -21,6 +22,8 @@ pub struct App {
     pub config: Arc<Config>,
     /// Durable state.
     pub store: Store,
+    /// The master keys.
+    pub keys: Keys,
     /// The time of day.
     pub clock: Arc<dyn Clock>,
     /// Random bytes.

@@ -1,6 +1,6 @@
 //! Everything HTTP, at one glance.
 
-use std::{fmt::Write, sync::Arc};
+use std::{fmt::Write, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -12,6 +12,7 @@ use axum::{
 };
 use http::{HeaderMap, StatusCode, header};
 use serde_json::json;
+use usher_store::StoreError;
 
 use crate::{app::App, identity::tokens::local_user, pages, relay::inbound};
 
@@ -74,8 +75,12 @@ fn refusal(app: &App, headers: &HeaderMap, target: Option<&str>) -> Option<(Stat
     foreign.then(|| (StatusCode::FORBIDDEN, "requests from pages of another origin are refused".to_owned()))
 }
 
+/// How long the store may take to be called ready.
+const READY: Duration = Duration::from_secs(2);
+
 async fn ready(State(app): State<Arc<App>>) -> Response {
-    match app.store.ping().await {
+    let answered = tokio::time::timeout(READY, app.store.ping()).await;
+    match answered.unwrap_or_else(|_| Err(StoreError::Unavailable(format!("no answer within {} s", READY.as_secs())))) {
         Ok(()) => "ready\n".into_response(),
         Err(error) => {
             tracing::warn!(%error, "the store does not answer");

@@ -2,13 +2,19 @@
 
 mod lock;
 
-use std::{io, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use elicit::Random;
+use jiff::Timestamp;
 use secrecy::ExposeSecret;
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::{net::TcpListener, task::JoinHandle, time::Instant};
 use tokio_util::sync::CancellationToken;
-use usher_store::{KeyFile, KeyFileError, Store, StoreError, Vault};
+use usher_store::{KeyFile, KeyFileError, KeyRing, Store, StoreError, Vault};
 
 use lock::{LockError, StoreLock};
 
@@ -24,13 +30,19 @@ use crate::{
         control::{ControlError, ControlFile, ControlToken},
         tokens::{Tokens, TokensError},
     },
-    jobs,
+    jobs::{
+        self,
+        keys::{Keys, Stamp},
+    },
     relay::{Pace, Relay},
     router::router,
 };
 
 /// How long calls may take to finish after the service was asked to stop.
 pub const DRAIN: Duration = Duration::from_secs(10);
+
+/// How long to wait before a store that was not there is tried again.
+const STORE_AGAIN: Duration = Duration::from_millis(500);
 
 /// How long a service that may run already has to answer.
 const HEALTH: Duration = Duration::from_secs(2);
@@ -124,14 +136,16 @@ pub struct Running {
 }
 
 /// Starts the service on the address of `config`, or on `listener` where the caller has one (then `config.public_url` must
-/// name its port).
+/// name its port). `program` is our own executable, which runs the guard of processes; without one a killed service may
+/// leave some behind.
 pub async fn start(
     config: Config,
     listener: Option<TcpListener>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
+    program: Option<&Path>,
 ) -> Result<Running, StartError> {
-    start_at(Pace::default(), config, listener, clock, random).await
+    start_at(Pace::default(), config, listener, clock, random, program).await
 }
 
 /// The same with streams that wait for other times than the usual ones.
@@ -141,13 +155,14 @@ pub async fn start_at(
     listener: Option<TcpListener>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
+    program: Option<&Path>,
 ) -> Result<Running, StartError> {
     // Before anything is written: what is there may be another's.
     let lock = lock(&config).await?;
-    let keys = Arc::new(key_file(&config, &*random).await?);
-    let state_keys = Arc::new(keys.state_keys());
-    let vault = Arc::new(Vault::new(keys, Arc::clone(&random)));
-    let store = Store::open(&config.store, vault, Arc::clone(&random)).await?;
+    let stamp = Stamp::of(&config.keys_file);
+    let ring = Arc::new(KeyRing::new(key_file(&config, &*random, clock.now()).await?));
+    let vault = Arc::new(Vault::new(Arc::clone(&ring) as _, Arc::clone(&random)));
+    let store = open_store(&config, vault, &random).await?;
     let Identity::Local { tokens_file, control_file } = &config.identity;
     let tokens = Tokens::load_or_create(tokens_file, &*random)?;
     let listener = match listener {
@@ -178,17 +193,41 @@ pub async fn start_at(
         random: Arc::clone(&random),
         egress: egress.clone(),
         credentials: Credentials::new(store.clone(), Arc::clone(&clock)),
-        limits: Arc::new(Limits::default()),
+        limits: Arc::new(Limits::new(&config.limits, &clock)),
         waiting: Waiting::default(),
     };
-    let relay = Relay::new(state_keys, store.clone(), pace);
+    let relay = Relay::new(Arc::clone(&ring), store.clone(), &config, program, pace);
+    let keys = Keys::new(ring, config.keys_file.clone(), stamp);
     let stopping = CancellationToken::new();
-    let app = Arc::new(App { config, store, clock, random, egress, tokens, control, broker, relay, stopping });
+    let app = Arc::new(App { config, store, keys, clock, random, egress, tokens, control, broker, relay, stopping });
     let jobs = jobs::start(&app);
-    let patience = connections::Patience { drain: DRAIN, slow_reader: pace.slow_reader };
-    let server = tokio::spawn(connections::serve(listener, router(Arc::clone(&app)), app.stopping.clone(), patience));
+    let at_most = app.config.limits.connections;
+    let bounds = connections::Bounds { drain: DRAIN, slow_reader: pace.slow_reader, at_most };
+    let server = tokio::spawn(connections::serve(listener, router(Arc::clone(&app)), app.stopping.clone(), bounds));
     tracing::info!(url = app.config.public_url.origin(), store = ?app.store.kind(), "service started");
     Ok(Running { app, server, jobs, _lock: lock })
+}
+
+/// Opens the store. A server that is not up yet is waited for, for as long as the configuration says: what starts together
+/// starts in any order.
+async fn open_store(config: &Config, vault: Arc<Vault>, random: &Arc<dyn Random>) -> Result<Store, StoreError> {
+    let until = Instant::now() + config.store_wait;
+    let mut told = false;
+    loop {
+        let error = match Store::open(&config.store, Arc::clone(&vault), Arc::clone(random)).await {
+            Err(error @ (StoreError::Unreachable { .. } | StoreError::Unavailable(_))) => error,
+            opened => return opened,
+        };
+        // A file is there or not.
+        if config.database.is_some() || Instant::now() + STORE_AGAIN > until {
+            return Err(error);
+        }
+        if !told {
+            tracing::warn!(%error, "the store is not there yet; trying for {} s", config.store_wait.as_secs());
+            told = true;
+        }
+        tokio::time::sleep(STORE_AGAIN).await;
+    }
 }
 
 /// Takes the SQLite file for this service alone. PostgreSQL is for several.
@@ -221,7 +260,7 @@ fn unneeded(config: &Config) -> impl Iterator<Item = &str> {
     config.providers.iter().map(|provider| provider.name.as_str()).filter(move |name| !needed(name))
 }
 
-async fn key_file(config: &Config, random: &dyn Random) -> Result<KeyFile, StartError> {
+async fn key_file(config: &Config, random: &dyn Random, now: Timestamp) -> Result<KeyFile, StartError> {
     let file = &config.keys_file;
     match KeyFile::load(file) {
         Err(KeyFileError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
@@ -236,7 +275,7 @@ async fn key_file(config: &Config, random: &dyn Random) -> Result<KeyFile, Start
         // Whether or not the server answers, the file comes first.
         _ if shared => Err(StartError::NoKeys { path }),
         Ok(_) => {
-            let made = KeyFile::create(file, random).map_err(StartError::Keys)?;
+            let made = KeyFile::create(file, random, now).map_err(StartError::Keys)?;
             tracing::info!(path, "made a key file: keep a copy of it, apart from the store");
             Ok(made)
         }
@@ -254,6 +293,7 @@ impl Running {
         for job in self.jobs {
             job.abort();
         }
+        self.app.relay.close().await;
         self.app.control.withdraw();
         self.app.store.close().await;
         tracing::info!("service stopped");
@@ -270,7 +310,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use elicit::{ClientId, Principal, SystemRandom, UserId};
-    use jiff::{SignedDuration, Timestamp};
+    use jiff::SignedDuration;
     use usher_store::{Advanced, AskReason, Completion, Destination, InteractionId, NewInteraction, Step};
 
     use super::*;
@@ -306,7 +346,7 @@ mod tests {
     }
 
     async fn open(config: &Config) -> Store {
-        let keys = Arc::new(key_file(config, &SystemRandom).await.unwrap());
+        let keys = Arc::new(key_file(config, &SystemRandom, Timestamp::UNIX_EPOCH).await.unwrap());
         let vault = Arc::new(Vault::new(keys, Arc::new(SystemRandom)));
         Store::open(&config.store, vault, Arc::new(SystemRandom)).await.unwrap()
     }
@@ -327,7 +367,7 @@ mod tests {
         let backup = folder.path("backup");
         std::fs::rename(&config.keys_file, &backup).unwrap();
 
-        let Err(error) = key_file(&config, &SystemRandom).await else { panic!("it was made") };
+        let Err(error) = key_file(&config, &SystemRandom, Timestamp::UNIX_EPOCH).await else { panic!("it was made") };
 
         assert!(matches!(&error, StartError::LostKeys { ids, .. } if *ids == kept), "{error}");
         assert!(error.to_string().contains("put the file back from its backup"), "{error}");
@@ -342,7 +382,7 @@ mod tests {
         let folder = Folder::new();
         let config = config(&folder);
         crate::config::private_file::create(&config.keys_file, "").unwrap();
-        let Err(error) = key_file(&config, &SystemRandom).await else { panic!("it was used") };
+        let Err(error) = key_file(&config, &SystemRandom, Timestamp::UNIX_EPOCH).await else { panic!("it was used") };
         assert!(matches!(error, StartError::KeyText { error: KeyFileError::Active(0), .. }), "{error}");
         assert!(error.to_string().starts_with(&format!("{}: ", config.keys_file.display())), "{error}");
         assert_eq!(std::fs::read_to_string(&config.keys_file).unwrap(), "");
@@ -350,7 +390,7 @@ mod tests {
 
     async fn begin(config: Config) -> Result<Running, StartError> {
         crate::commands::install_crypto_provider();
-        start(config, None, Arc::new(crate::clock::SystemClock), Arc::new(SystemRandom)).await
+        start(config, None, Arc::new(crate::clock::SystemClock), Arc::new(SystemRandom), None).await
     }
 
     /// A configuration of its own file, with a free port.

@@ -4,10 +4,18 @@ use std::path::Path;
 
 use crate::Fault;
 
-/// The median time of one benchmark, in nanoseconds.
+/// What a number counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Nanoseconds,
+    Bytes,
+}
+
+/// The median of one benchmark.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Measured {
     pub(super) name: String,
+    pub(super) unit: Unit,
     pub(super) median: f64,
     /// The lower end of the 95 % confidence interval.
     pub(super) low: f64,
@@ -50,6 +58,7 @@ fn parse(benchmark: &str, estimates: &str) -> Option<Measured> {
     let median = after(estimates, "median")?;
     Some(Measured {
         name: name.to_owned(),
+        unit: Unit::Nanoseconds,
         median: number(median, "point_estimate")?,
         low: number(median, "lower_bound")?,
         high: number(median, "upper_bound")?,
@@ -79,7 +88,13 @@ mod tests {
     fn the_median_is_read_with_its_interval() {
         assert_eq!(
             parse(BENCHMARK, ESTIMATES),
-            Some(Measured { name: "form/parse + check".to_owned(), median: 612.5, low: 611.25, high: 1_500.0 })
+            Some(Measured {
+                name: "form/parse + check".to_owned(),
+                unit: Unit::Nanoseconds,
+                median: 612.5,
+                low: 611.25,
+                high: 1_500.0
+            })
         );
     }
 

@@ -5,6 +5,7 @@ mod found;
 mod machine;
 mod options;
 mod page;
+mod service;
 mod table;
 mod target;
 
@@ -13,8 +14,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::{Fault, process, workspace};
+use estimates::Measured;
 use found::Bench;
-use options::Options;
+use options::{Options, SERVICE};
 
 const BUILD_DEADLINE: Duration = Duration::from_mins(40);
 const RUN_DEADLINE: Duration = Duration::from_mins(30);
@@ -22,9 +24,39 @@ const RUN_DEADLINE: Duration = Duration::from_mins(30);
 /// Folder in the target directory that holds what criterion measured in the last run, and nothing older.
 const MEASURED: &str = "usher-bench";
 
-/// Runs the command. The table is the last that it prints on standard output.
+/// Runs the command. The tables are the last that it prints on standard output.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Fault> {
     let options = Options::parse(arguments)?;
+    let mut missed = Vec::new();
+    if let Some(filters) = options.of_library() {
+        missed.extend(tell(&options, "library", &library(&filters)?)?);
+    }
+    if let Some(filters) = options.of_service() {
+        missed.extend(tell(&options, "service", &service::run(&filters)?)?);
+    }
+    for line in &missed {
+        println!("{line}");
+    }
+    if options.check && !missed.is_empty() { Err("bench: not as fast as it has to be".to_owned()) } else { Ok(()) }
+}
+
+/// Prints the table of one part, and puts it into the page where that is wanted; returns what misses its target.
+fn tell(options: &Options, part: &str, measured: &[Measured]) -> Result<Vec<String>, Fault> {
+    if measured.is_empty() {
+        return Err(format!("bench: nothing was measured, by the filter {:?}", options.filters.join(" ")));
+    }
+    let whole = |name: &str| options.part().is_some() && name.starts_with(SERVICE) == (part == SERVICE);
+    let judged = target::judge(measured, whole);
+    let text = format!("{}\n\n{}", machine::describe()?, table::markdown(measured, &judged));
+    println!("\n{text}");
+    if options.write {
+        page::write(part, &text)?;
+    }
+    Ok(judged.iter().filter(|judged| judged.verdict.fails()).map(target::Judged::show).collect())
+}
+
+/// Runs the benchmarks of the crates.
+fn library(filters: &[&str]) -> Result<Vec<Measured>, Fault> {
     let benches = found::read()?;
     let mut build = cargo(&benches);
     build.arg("--no-run");
@@ -33,24 +65,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Fault> {
     let folder = workspace::target()?.join(MEASURED);
     empty(&folder)?;
     let mut command = cargo(&benches);
-    command.args(["--", "--noplot"]).args(options.expression()).env("CRITERION_HOME", &folder);
+    command.args(["--", "--noplot"]).args(Options::expression(filters)).env("CRITERION_HOME", &folder);
     process::show(&mut command, RUN_DEADLINE)?.checked("bench")?;
-
-    let measured = estimates::read(&folder)?;
-    if measured.is_empty() {
-        return Err(format!("bench: nothing was measured, by the filter {:?}", options.filters.join(" ")));
-    }
-    let judged = target::judge(&measured, options.filters.is_empty());
-    let text = format!("{}\n\n{}", machine::describe()?, table::markdown(&measured, &judged));
-    println!("\n{text}");
-    if options.write {
-        page::write(&text)?;
-    }
-    let missed: Vec<String> = judged.iter().filter(|judged| judged.verdict.fails()).map(target::Judged::show).collect();
-    for line in &missed {
-        println!("{line}");
-    }
-    if options.check && !missed.is_empty() { Err("bench: not as fast as it has to be".to_owned()) } else { Ok(()) }
+    estimates::read(&folder)
 }
 
 /// `cargo bench` of every benchmark, with one build for all.

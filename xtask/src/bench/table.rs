@@ -1,6 +1,6 @@
 //! The result as a Markdown table.
 
-use super::estimates::Measured;
+use super::estimates::{Measured, Unit};
 use super::target::{Judged, Limit};
 
 const HEAD: &str = "| benchmark | median | against | ratio | target | |\n|---|---:|---|---:|---|---|\n";
@@ -10,7 +10,7 @@ pub(super) fn markdown(measured: &[Measured], judged: &[Judged]) -> String {
     let mut text = HEAD.to_owned();
     for one in measured {
         let judged = judged.iter().find(|judged| judged.name == one.name);
-        text.push_str(&row(&one.name, &scaled(one.median), judged));
+        text.push_str(&row(&one.name, &scaled(one.median, one.unit), judged));
     }
     for missing in judged.iter().filter(|judged| measured.iter().all(|one| one.name != judged.name)) {
         text.push_str(&row(missing.name, "", Some(missing)));
@@ -23,7 +23,10 @@ fn row(name: &str, median: &str, judged: Option<&Judged>) -> String {
         Some(Limit::Times { other, at_most }) => {
             (format!("`{other}`"), at_most.map_or(String::new(), |limit| format!("≤ {limit} ×")))
         }
-        Some(Limit::Below(limit)) => (String::new(), format!("< {}", whole(limit))),
+        Some(Limit::More { other, at_most }) => {
+            (format!("`{other}`"), format!("≤ {} more", whole(at_most, Unit::Bytes)))
+        }
+        Some(Limit::Below(limit)) => (String::new(), format!("< {}", whole(limit, Unit::Nanoseconds))),
         None => (String::new(), String::new()),
     };
     let ratio = judged.and_then(|judged| judged.ratio).map_or(String::new(), |ratio| format!("{ratio:.2}"));
@@ -32,8 +35,8 @@ fn row(name: &str, median: &str, judged: Option<&Judged>) -> String {
 }
 
 /// Three digits and a unit.
-fn scaled(nanoseconds: f64) -> String {
-    let (number, unit) = unit(nanoseconds);
+fn scaled(value: f64, of: Unit) -> String {
+    let (number, unit) = unit(value, of);
     let digits = match number {
         number if number < 9.995 => 2,
         number if number < 99.95 => 1,
@@ -43,17 +46,18 @@ fn scaled(nanoseconds: f64) -> String {
 }
 
 /// A round number, as targets are.
-fn whole(nanoseconds: f64) -> String {
-    let (number, unit) = unit(nanoseconds);
+fn whole(value: f64, of: Unit) -> String {
+    let (number, unit) = unit(value, of);
     format!("{number} {unit}")
 }
 
-fn unit(nanoseconds: f64) -> (f64, &'static str) {
-    match nanoseconds {
-        time if time < 1e3 => (time, "ns"),
-        time if time < 1e6 => (time / 1e3, "µs"),
-        time if time < 1e9 => (time / 1e6, "ms"),
-        time => (time / 1e9, "s"),
+fn unit(value: f64, of: Unit) -> (f64, &'static str) {
+    match of {
+        Unit::Nanoseconds if value < 1e3 => (value, "ns"),
+        Unit::Nanoseconds if value < 1e6 => (value / 1e3, "µs"),
+        Unit::Nanoseconds if value < 1e9 => (value / 1e6, "ms"),
+        Unit::Nanoseconds => (value / 1e9, "s"),
+        Unit::Bytes => (value / 1024.0, "KiB"),
     }
 }
 
@@ -63,7 +67,7 @@ mod tests {
     use super::*;
 
     fn measured(name: &str, median: f64) -> Measured {
-        Measured { name: name.to_owned(), median, low: median, high: median }
+        Measured { name: name.to_owned(), unit: Unit::Nanoseconds, median, low: median, high: median }
     }
 
     #[test]
@@ -78,8 +82,16 @@ mod tests {
             (2.5e9, "2.50 s"),
         ];
         for (nanoseconds, text) in table {
-            assert_eq!(scaled(nanoseconds), text);
+            assert_eq!(scaled(nanoseconds, Unit::Nanoseconds), text);
         }
+    }
+
+    #[test]
+    fn memory_is_told_in_kibibytes() {
+        assert_eq!(
+            (scaled(22_016.0, Unit::Bytes), whole(4096.0, Unit::Bytes)),
+            ("21.5 KiB".to_owned(), "4 KiB".to_owned())
+        );
     }
 
     #[test]

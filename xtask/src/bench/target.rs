@@ -7,6 +7,13 @@ use super::estimates::Measured;
 pub(super) enum Limit {
     /// Less than so many nanoseconds.
     Below(f64),
+    /// At most so many bytes more than another one of the same run.
+    More {
+        /// The name of the other one.
+        other: &'static str,
+        /// The largest difference that holds, in bytes.
+        at_most: f64,
+    },
     /// At most so many times another benchmark of the same run; without a number it is only compared.
     Times {
         /// The name of the other one.
@@ -17,6 +24,8 @@ pub(super) enum Limit {
 }
 
 const MICROSECOND: f64 = 1_000.0;
+const MILLISECOND: f64 = 1_000.0 * MICROSECOND;
+const KIB: f64 = 1024.0;
 
 /// Every target, and every comparison. What is not in the list is measured and not judged.
 const TARGETS: &[(&str, Limit)] = &[
@@ -26,6 +35,31 @@ const TARGETS: &[(&str, Limit)] = &[
     ("review/ordinary", Limit::Below(5.0 * MICROSECOND)),
     ("state/seal + open 1 KiB", Limit::Below(5.0 * MICROSECOND)),
     ("text/clean 1 KiB", Limit::Below(MICROSECOND)),
+    ("service/call, modern", Limit::Times { other: "service/call, modern (proxy)", at_most: Some(1.5) }),
+    ("service/call, legacy", Limit::Times { other: "service/call, legacy (proxy)", at_most: Some(1.5) }),
+    ("service/call, modern, credential", Limit::Times { other: "service/call, modern (proxy)", at_most: Some(1.5) }),
+    ("service/call, legacy, credential", Limit::Times { other: "service/call, legacy (proxy)", at_most: Some(1.5) }),
+    ("service/call, modern p50", Limit::Times { other: "service/call, modern (proxy) p50", at_most: None }),
+    ("service/call, legacy p50", Limit::Times { other: "service/call, legacy (proxy) p50", at_most: None }),
+    ("service/round", Limit::Times { other: "service/round (by hand, with its commit)", at_most: None }),
+    ("service/round beside its commit", Limit::Times { other: "service/round (by hand)", at_most: Some(3.0) }),
+    ("service/start to first answer", Limit::Below(100.0 * MILLISECOND)),
+    (
+        "service/waiting, modern, memory",
+        Limit::More { other: "service/waiting (open stream of axum)", at_most: 4.0 * KIB },
+    ),
+    (
+        "service/waiting, legacy, memory",
+        Limit::More { other: "service/waiting (open stream of axum)", at_most: 4.0 * KIB },
+    ),
+    (
+        "service/waiting, modern, wake",
+        Limit::Times { other: "service/waiting, modern, wake of few", at_most: Some(1.5) },
+    ),
+    (
+        "service/waiting, legacy, wake",
+        Limit::Times { other: "service/waiting, legacy, wake of few", at_most: Some(1.5) },
+    ),
 ];
 
 /// Whether a target is met.
@@ -75,12 +109,12 @@ impl Judged {
     }
 }
 
-/// Judges what was measured; where `whole`, a target that was not measured is named too.
-pub(super) fn judge(measured: &[Measured], whole: bool) -> Vec<Judged> {
+/// Judges what was measured; a target that was not measured is named too where `whole` says so.
+pub(super) fn judge(measured: &[Measured], whole: impl Fn(&str) -> bool) -> Vec<Judged> {
     judge_by(TARGETS, measured, whole)
 }
 
-fn judge_by(targets: &[(&'static str, Limit)], measured: &[Measured], whole: bool) -> Vec<Judged> {
+fn judge_by(targets: &[(&'static str, Limit)], measured: &[Measured], whole: impl Fn(&str) -> bool) -> Vec<Judged> {
     let find = |name: &str| measured.iter().find(|measured| measured.name == name);
     let judged = targets.iter().map(|&(name, limit)| {
         let (ratio, verdict) = match (limit, find(name)) {
@@ -93,11 +127,21 @@ fn judge_by(targets: &[(&'static str, Limit)], measured: &[Measured], whole: boo
                     (Some(ratio), verdict(ratio <= limit, own.low / other.high <= limit))
                 }
             },
+            (Limit::More { other, at_most }, Some(own)) => match find(other) {
+                None => (None, Verdict::NotMeasured),
+                Some(other) => {
+                    let holds = |own: f64, other: f64| own - other <= at_most;
+                    (
+                        Some(own.median / other.median),
+                        verdict(holds(own.median, other.median), holds(own.low, other.high)),
+                    )
+                }
+            },
             (_, None) => (None, Verdict::NotMeasured),
         };
         Judged { name, limit, ratio, verdict }
     });
-    judged.filter(|judged| whole || judged.verdict != Verdict::NotMeasured).collect()
+    judged.filter(|judged| whole(judged.name) || judged.verdict != Verdict::NotMeasured).collect()
 }
 
 fn verdict(median_holds: bool, may_hold: bool) -> Verdict {
@@ -110,14 +154,15 @@ fn verdict(median_holds: bool, may_hold: bool) -> Verdict {
 
 #[cfg(test)]
 mod tests {
+    use super::super::estimates::Unit;
     use super::*;
 
     fn measured(name: &str, low: f64, median: f64, high: f64) -> Measured {
-        Measured { name: name.to_owned(), median, low, high }
+        Measured { name: name.to_owned(), unit: Unit::Nanoseconds, median, low, high }
     }
 
     fn verdicts(limit: Limit, measured: &[Measured]) -> Vec<Verdict> {
-        judge_by(&[("own", limit)], measured, true).iter().map(|judged| judged.verdict).collect()
+        judge_by(&[("own", limit)], measured, |_| true).iter().map(|judged| judged.verdict).collect()
     }
 
     #[test]
@@ -140,16 +185,25 @@ mod tests {
     }
 
     #[test]
+    fn memory_holds_by_what_it_takes_more() {
+        let limit = Limit::More { other: "other", at_most: 10.0 };
+        let other = measured("other", 20.0, 20.0, 20.0);
+        assert_eq!(verdicts(limit, &[measured("own", 30.0, 30.0, 30.0), other.clone()]), [Verdict::Holds]);
+        assert_eq!(verdicts(limit, &[measured("own", 31.0, 31.0, 31.0), other]), [Verdict::Misses]);
+        assert_eq!(verdicts(limit, &[measured("own", 1.0, 1.0, 1.0)]), [Verdict::NotMeasured]);
+    }
+
+    #[test]
     fn a_comparison_without_a_number_is_no_target() {
         let limit = Limit::Times { other: "other", at_most: None };
         let both = [measured("own", 9.0, 9.0, 9.0), measured("other", 3.0, 3.0, 3.0)];
-        let judged = judge_by(&[("own", limit)], &both, true);
+        let judged = judge_by(&[("own", limit)], &both, |_| true);
         assert_eq!(judged, [Judged { name: "own", limit, ratio: Some(3.0), verdict: Verdict::Compared }]);
     }
 
     #[test]
     fn a_filtered_run_is_judged_by_what_ran() {
-        assert_eq!(judge_by(&[("own", Limit::Below(1.0))], &[], false), []);
+        assert_eq!(judge_by(&[("own", Limit::Below(1.0))], &[], |_| false), []);
         assert!(Verdict::NotMeasured.fails() && Verdict::Misses.fails());
         assert!(!Verdict::Noise.fails() && !Verdict::Holds.fails() && !Verdict::Compared.fails());
     }

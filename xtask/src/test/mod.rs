@@ -7,7 +7,7 @@ mod nextest;
 mod node;
 mod options;
 mod postgres;
-mod rust;
+pub(crate) mod rust;
 mod tally;
 mod tap;
 

@@ -13,12 +13,15 @@ use crate::{Fault, process, workspace};
 const BUILD_DEADLINE: Duration = Duration::from_mins(40);
 const TEST_DEADLINE: Duration = Duration::from_mins(20);
 
+/// What tests add to the programs under test: places where they are killed.
+pub(crate) const FEATURES: [&str; 2] = ["--features", "usher/fail-points"];
+
 /// Builds every test and the service; returns the path of the `usher` program.
 pub(crate) fn build() -> Result<PathBuf, Fault> {
     // All targets in one command: a separate build of the program would choose other features of shared
     // dependencies (tests add some) and compile them a second time.
     let mut command = Command::new(workspace::cargo());
-    command.args(["build", "--workspace", "--all-targets"]);
+    command.args(["build", "--workspace", "--all-targets"]).args(FEATURES);
     process::show(&mut command, BUILD_DEADLINE)?.checked("build")?;
     Ok(workspace::target()?.join("debug").join("usher"))
 }
@@ -31,11 +34,15 @@ pub(crate) fn unit(server: &Server, options: &Options, tally: &mut Tally) -> Res
         command
             .args(["nextest", "run", "--workspace", "--run-ignored", "all", "--no-fail-fast"])
             .args(["--no-tests", "pass", "--status-level", "pass", "--final-status-level", "fail"])
-            .args(["--show-progress", "none", "--no-input-handler", "--"])
+            .args(["--show-progress", "none", "--no-input-handler"])
+            .args(FEATURES)
+            .arg("--")
             .args(&options.filters);
     } else {
         command
-            .args(["test", "--workspace", "--all-targets", "--no-fail-fast", "--", "--include-ignored"])
+            .args(["test", "--workspace", "--all-targets", "--no-fail-fast"])
+            .args(FEATURES)
+            .args(["--", "--include-ignored"])
             .args(&options.filters);
     }
     command.env("USHER_TEST_POSTGRES", server.url());
@@ -47,7 +54,7 @@ pub(crate) fn unit(server: &Server, options: &Options, tally: &mut Tally) -> Res
 /// The examples in the documentation.
 pub(crate) fn documentation(options: &Options, tally: &mut Tally) -> Result<(), Fault> {
     let mut command = Command::new(workspace::cargo());
-    command.args(["test", "--workspace", "--doc", "--no-fail-fast", "--"]).args(&options.filters);
+    command.args(["test", "--workspace", "--doc", "--no-fail-fast"]).args(FEATURES).arg("--").args(&options.filters);
     let ended = process::tee(&command, TEST_DEADLINE)?;
     tally.add("doc", libtest::read(&ended.lines), ended.success, !options.filters.is_empty())
 }

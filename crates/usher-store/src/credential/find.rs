@@ -9,7 +9,7 @@ use super::{Connections, Credential, CredentialKey};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::lookup::user_key;
 use crate::time::{micros, micros_before};
-use crate::{Event, Store, StoreError};
+use crate::{Event, Store, StoreError, fail_point, key_notes};
 
 /// `last_used_at` is written at most this often.
 const TOUCH_EVERY: SignedDuration = SignedDuration::from_mins(1);
@@ -31,7 +31,11 @@ impl Store {
         Self::within(async {
             let row =
                 sqlx::query(FIND).bind(CredentialKey::of(user, provider).0).fetch_optional(&self.shared.reader).await?;
-            row.map(|row| row::credential(&row, user, provider, &self.shared.vault)).transpose()
+            let Some(row) = row else { return Ok(None) };
+            match row::credential(&row, user, provider, &self.shared.vault) {
+                Ok(credential) => Ok(Some(credential)),
+                Err(error) => Err(key_notes::behind(&mut *self.shared.reader.acquire().await?, error).await),
+            }
         })
         .await
     }
@@ -48,7 +52,11 @@ impl Store {
                     found.unreadable.push(provider);
                     continue;
                 }
-                match row::credential(&row, user, &provider, &self.shared.vault) {
+                let read = match row::credential(&row, user, &provider, &self.shared.vault) {
+                    Err(error) => Err(key_notes::behind(&mut *self.shared.reader.acquire().await?, error).await),
+                    read => read,
+                };
+                match read {
                     Ok(credential) => found.readable.push(credential),
                     Err(error) if error.is_unopened() => {
                         tracing::warn!(provider, %error, "a stored credential cannot be read");
@@ -115,6 +123,7 @@ impl Store {
     /// also what cannot be read.
     pub async fn disconnect(&self, user: &UserId, provider: &str, now: Timestamp) -> Result<bool, StoreError> {
         let key = CredentialKey::of(user, provider);
+        fail_point!(Disconnecting);
         let deleted = Self::within(async {
             let mut transaction = self.begin().await?;
             let deleted = sqlx::query(DELETE)
@@ -128,7 +137,9 @@ impl Store {
                 let action = AuditAction::CredentialDisconnected;
                 of_provider(action, Outcome::Success, user, provider).insert(&mut transaction, now).await?;
             }
+            fail_point!(DisconnectUncommitted);
             transaction.commit().await?;
+            fail_point!(Disconnected);
             Ok(deleted > 0)
         })
         .await?;

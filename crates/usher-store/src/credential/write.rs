@@ -8,9 +8,8 @@ use super::row::{self, place};
 use super::{Approval, Completion, Credential, CredentialKey, CredentialStatus, FIND};
 use crate::interaction::Interaction;
 use crate::lookup::user_key;
-use crate::store::lock;
 use crate::time::micros;
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, key_notes};
 
 const INSERT: &str = "INSERT INTO credentials (id, credential_key, user_key, issuer, subject, provider, \
      version, status, created_at, updated_at, sealed) \
@@ -19,7 +18,6 @@ const INSERT: &str = "INSERT INTO credentials (id, credential_key, user_key, iss
 const UPDATE: &str = "UPDATE credentials SET version = version + 1, status = $4, updated_at = $5, \
      sealed = $3 WHERE id = $1 AND version = $2";
 const DELETE: &str = "DELETE FROM credentials WHERE id = $1 AND version = $2";
-const KNOW_KEY: &str = "INSERT INTO key_ids (id) VALUES ($1) ON CONFLICT (id) DO NOTHING";
 
 /// What is there before an interaction completes.
 enum Stored {
@@ -81,18 +79,18 @@ impl Store {
                 self.insert(connection, interaction, &content, next, now).await?
             }
         };
-        if changed == 0 {
-            return Ok(Change::Overtaken);
-        }
-        self.note_key(connection).await?;
-        Ok(Change::Stored)
+        Ok(if changed == 0 { Change::Overtaken } else { Change::Stored })
     }
 
     async fn stored(&self, connection: &mut AnyConnection, interaction: &Interaction) -> Result<Stored, StoreError> {
         let (user, provider) = (&interaction.principal.user, &interaction.provider);
-        let row = sqlx::query(FIND).bind(CredentialKey::of(user, provider).0).fetch_optional(connection).await?;
+        let row = sqlx::query(FIND).bind(CredentialKey::of(user, provider).0).fetch_optional(&mut *connection).await?;
         let Some(row) = row else { return Ok(Stored::Nothing) };
-        match row::credential(&row, user, provider, &self.shared.vault) {
+        let read = match row::credential(&row, user, provider, &self.shared.vault) {
+            Err(error) => Err(key_notes::behind(connection, error).await),
+            read => read,
+        };
+        match read {
             Ok(credential) => Ok(Stored::Readable(Box::new(credential))),
             Err(error) if error.is_unopened() => {
                 tracing::warn!(provider, %error, "a stored credential cannot be read");
@@ -122,11 +120,11 @@ impl Store {
             .bind(user.subject().to_owned())
             .bind(provider.clone())
             .bind(micros(now))
-            .bind(sealed)
+            .bind(sealed.clone())
             .bind(version)
-            .execute(connection)
+            .execute(&mut *connection)
             .await?;
-        Ok(result.rows_affected())
+        self.stored_as(connection, &sealed, result.rows_affected()).await
     }
 
     async fn update(
@@ -142,34 +140,25 @@ impl Store {
         let result = sqlx::query(UPDATE)
             .bind(current.id.clone())
             .bind(current.version)
-            .bind(sealed)
+            .bind(sealed.clone())
             .bind(status.as_str())
             .bind(micros(now))
-            .execute(connection)
+            .execute(&mut *connection)
             .await?;
-        Ok(result.rows_affected())
+        self.stored_as(connection, &sealed, result.rows_affected()).await
+    }
+
+    /// Notes the master key in the same transaction, so that a start with a file that lacks it is refused.
+    async fn stored_as(&self, connection: &mut AnyConnection, sealed: &[u8], changed: u64) -> Result<u64, StoreError> {
+        if changed > 0 {
+            key_notes::note(connection, &self.shared.vault, sealed).await?;
+        }
+        Ok(changed)
     }
 
     fn seal(&self, record: &crate::vault::Record<'_>, content: &Content) -> Result<Vec<u8>, StoreError> {
         let bytes = content.to_bytes().map_err(|_| StoreError::Unsealed(crate::KeyError::Malformed))?;
         self.shared.vault.seal(record, &bytes).map_err(StoreError::Unsealed)
-    }
-
-    /// Keeps the id of the master key in the same transaction, so that a start with
-    /// a file that lacks it is refused.
-    async fn note_key(&self, connection: &mut AnyConnection) -> Result<(), StoreError> {
-        let id = self.shared.vault.active_id();
-        if lock(&self.shared.known_keys).contains(id) {
-            return Ok(());
-        }
-        sqlx::query(KNOW_KEY).bind(id.to_owned()).execute(connection).await?;
-        Ok(())
-    }
-
-    /// To be called after the commit of what [`Store::change_credential`] did.
-    pub(crate) fn key_is_noted(&self) {
-        let id = self.shared.vault.active_id().to_owned();
-        lock(&self.shared.known_keys).insert(id);
     }
 
     /// A UUID of version 7: unique, and near its neighbours in the index.

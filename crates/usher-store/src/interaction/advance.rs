@@ -3,11 +3,12 @@
 use jiff::Timestamp;
 use sqlx::AnyConnection;
 
+use super::ask::ask_key;
 use super::row::{self, StateColumns, columns};
 use super::seal::verify;
-use super::{Advanced, DeclinedBy, Interaction, Obstacle, StateName, Step, TransitionError};
+use super::{Advanced, DeclinedBy, Interaction, Obstacle, StateName, Step, TransitionError, decline};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
-use crate::{Event, Store, StoreError};
+use crate::{Event, Store, StoreError, fail_point};
 
 pub(crate) const ADVANCE: &str = concat!(
     "UPDATE interactions SET state = $3, state_at = COALESCE($4, state_at), failure = $5, \
@@ -41,12 +42,19 @@ impl Store {
             if step == Step::Open {
                 verify(&mut transaction, &done, &self.shared.vault).await?;
             }
+            if matches!(step, Step::Decline { .. }) {
+                let key = ask_key(&done.principal, &done.provider, &done.destination);
+                decline::note(&mut transaction, key, now).await?;
+            }
             entry(step, &done).insert(&mut transaction, now).await?;
             transaction.commit().await?;
             Ok(Advanced::Done(done))
         });
         match written.await {
             Ok(Advanced::Done(done)) => {
+                if matches!(step, Step::Decline { .. }) {
+                    fail_point!(DeclineCommitted);
+                }
                 self.publish(Event::Interaction(done.id.clone()));
                 Ok(Advanced::Done(done))
             }

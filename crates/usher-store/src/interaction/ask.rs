@@ -1,15 +1,17 @@
 //! Asking: one commit, and nothing read before it.
 
+use elicit::Principal;
 use jiff::Timestamp;
-use sqlx::AnyConnection;
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row as _};
 
 use super::row::{self, columns, open_states};
 use super::seal::{place, scope};
-use super::{Interaction, NewInteraction};
+use super::{Destination, Interaction, NewInteraction, decline};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::session::storable;
-use crate::time::micros;
-use crate::{SessionKey, Store, StoreError, Vault, lookup, notice};
+use crate::time::{micros, timestamp};
+use crate::{SessionKey, Store, StoreError, Vault, fail_point, lookup, notice};
 
 pub(crate) const EXPIRE: &str = concat!(
     "UPDATE interactions SET state = 'expired', version = version + 1 WHERE ask_key = $1 AND ",
@@ -17,20 +19,67 @@ pub(crate) const EXPIRE: &str = concat!(
     " AND expires_at <= $2"
 );
 
-const INSERT: &str = concat!(
-    "INSERT INTO interactions (id, ask_key, user_key, issuer, subject, client, client_claim, provider, \
-     upstream, target, reason, state, state_at, created_at, expires_at, seal, version) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'created', $12, $12, $13, $14, 1) \
-     ON CONFLICT (ask_key) WHERE ",
-    open_states!(),
-    " DO UPDATE SET reason = excluded.reason, expires_at = CASE \
-     WHEN excluded.expires_at > interactions.expires_at THEN excluded.expires_at \
-     ELSE interactions.expires_at END RETURNING ",
-    columns!()
+macro_rules! insert {
+    ($head:literal, $tail:expr) => {
+        concat!(
+            "INSERT INTO interactions (id, ask_key, user_key, issuer, subject, client, client_claim, provider, \
+             upstream, target, reason, state, state_at, created_at, expires_at, seal, version) ",
+            $head,
+            "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'created', $12, $12, $13, $14, 1",
+            $tail,
+            " ON CONFLICT (ask_key) WHERE ",
+            open_states!(),
+            " DO UPDATE SET reason = excluded.reason, expires_at = CASE \
+             WHEN excluded.expires_at > interactions.expires_at THEN excluded.expires_at \
+             ELSE interactions.expires_at END RETURNING ",
+            columns!()
+        )
+    };
+}
+
+const INSERT: &str = insert!("VALUES (", ")");
+
+/// The same unless the question rests, or the user has too many. One that is open already is not one more.
+pub(crate) const INSERT_WITHIN: &str = insert!(
+    "SELECT ",
+    concat!(
+        " WHERE NOT EXISTS (SELECT 1 FROM declines WHERE ask_key = $2 AND rests_until > $12) \
+         AND ($15 > (SELECT COUNT(*) FROM interactions WHERE user_key = $3 AND ",
+        open_states!(),
+        " AND expires_at > $12) OR EXISTS (SELECT 1 FROM interactions WHERE ask_key = $2 AND ",
+        open_states!(),
+        "))"
+    )
 );
 
+pub(crate) const FIRST_END: &str = concat!(
+    "SELECT MIN(expires_at) FROM interactions WHERE user_key = $1 AND ",
+    open_states!(),
+    " AND expires_at > $2"
+);
+
+/// What came of asking by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub enum Asked {
+    /// Asked, or found open, in the order of the questions.
+    Open(Vec<Interaction>),
+    /// One of them was declined of late; none is asked.
+    Resting {
+        /// Whose credential it is about.
+        provider: String,
+        /// From when on it may be asked.
+        until: Timestamp,
+    },
+    /// The user has too many open questions; none is asked.
+    TooMany {
+        /// When the first of them ends by itself.
+        until: Timestamp,
+    },
+}
+
 impl Store {
-    /// Asks, or finds what is already being asked: a question of the same user,
+    /// Asks because a person wants it, or finds what is already being asked: a question of the same user,
     /// client, provider and destination that is still open is returned with its own
     /// id, now lasting at least as long as the new one would have (R-SEC-01).
     ///
@@ -43,39 +92,99 @@ impl Store {
         notify: Option<&SessionKey>,
         now: Timestamp,
     ) -> Result<Vec<Interaction>, StoreError> {
+        match self.ask_all(new, notify, None, now).await? {
+            Asked::Open(asked) => Ok(asked),
+            Asked::Resting { .. } | Asked::TooMany { .. } => Err(StoreError::impossible("interactions", "a refusal")),
+        }
+    }
+
+    /// Asks because a client called: not what the person declined a while ago (see [`DECLINE_RESTS`](crate::DECLINE_RESTS)),
+    /// and nothing new where the user has `open_at_most` open questions already (R-SEC-01).
+    ///
+    /// Both are looked at by the statement that asks. It costs as much as [`ask`](Self::ask), and grows with the user's open
+    /// questions alone. Askers who come at the same time may pass the limit together.
+    pub async fn ask_within(
+        &self,
+        new: &[NewInteraction],
+        notify: Option<&SessionKey>,
+        open_at_most: u32,
+        now: Timestamp,
+    ) -> Result<Asked, StoreError> {
+        self.ask_all(new, notify, Some(open_at_most), now).await
+    }
+
+    async fn ask_all(
+        &self,
+        new: &[NewInteraction],
+        notify: Option<&SessionKey>,
+        open_at_most: Option<u32>,
+        now: Timestamp,
+    ) -> Result<Asked, StoreError> {
         if new.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Asked::Open(Vec::new()));
         }
         let seals = new.iter().map(|new| seal(&self.shared.vault, new)).collect::<Result<Vec<_>, _>>()?;
         // Rows are locked in one order by all, else two askers could wait for each other.
-        let mut order: Vec<_> = new.iter().map(ask_key).enumerate().collect();
+        let mut order: Vec<_> = new.iter().map(key_of_new).enumerate().collect();
         order.sort_by(|(_, one), (_, other)| one.cmp(other));
         Self::within(async {
             let mut transaction = self.begin().await?;
             let mut asked = Vec::with_capacity(new.len());
             for (index, key) in order {
-                let interaction = ask_one(&mut transaction, &new[index], &seals[index], &key, notify, now).await?;
+                let (one, seal) = (&new[index], &seals[index]);
+                let Some(row) = insert(&mut transaction, one, seal, &key, open_at_most, now).await? else {
+                    let refused = refused(&mut transaction, one, &key, now).await?;
+                    transaction.rollback().await?;
+                    return Ok(refused);
+                };
+                let interaction = row::interaction(&row)?;
+                note(&mut transaction, &interaction, interaction.id == one.id, notify, now).await?;
                 asked.push((index, interaction));
             }
+            fail_point!(QuestionUncommitted);
             transaction.commit().await?;
             asked.sort_by_key(|(index, _)| *index);
-            Ok(asked.into_iter().map(|(_, interaction)| interaction).collect())
+            Ok(Asked::Open(asked.into_iter().map(|(_, interaction)| interaction).collect()))
         })
         .await
     }
 }
 
 /// What makes two questions the same one.
-fn ask_key(new: &NewInteraction) -> String {
-    let user = &new.principal.user;
+pub(super) fn ask_key(principal: &Principal, provider: &str, destination: &Destination) -> String {
+    let user = &principal.user;
     lookup::key_of(&[
         user.issuer(),
         user.subject(),
-        new.principal.client.as_str(),
-        &new.provider,
-        &new.destination.upstream,
-        &new.destination.target,
+        principal.client.as_str(),
+        provider,
+        &destination.upstream,
+        &destination.target,
     ])
+}
+
+fn key_of_new(new: &NewInteraction) -> String {
+    ask_key(&new.principal, &new.provider, &new.destination)
+}
+
+/// Why a question was not asked.
+async fn refused(
+    connection: &mut AnyConnection,
+    new: &NewInteraction,
+    key: &str,
+    now: Timestamp,
+) -> Result<Asked, StoreError> {
+    if let Some(until) = decline::rests(connection, key, now).await? {
+        return Ok(Asked::Resting { provider: new.provider.clone(), until });
+    }
+    let row = sqlx::query(FIRST_END)
+        .bind(lookup::user_key(&new.principal.user))
+        .bind(micros(now))
+        .fetch_one(connection)
+        .await?;
+    let first: Option<i64> = row.try_get(0)?;
+    // None where they ended a moment ago: then it may be tried at once.
+    Ok(Asked::TooMany { until: first.map_or(Ok(now), |first| timestamp(first, "interactions"))? })
 }
 
 fn seal(vault: &Vault, new: &NewInteraction) -> Result<Vec<u8>, StoreError> {
@@ -83,17 +192,18 @@ fn seal(vault: &Vault, new: &NewInteraction) -> Result<Vec<u8>, StoreError> {
     vault.seal(&place(&new.id, &new.principal, &scope), &[]).map_err(StoreError::Unsealed)
 }
 
-async fn ask_one(
+/// `None` where a limit is in the way.
+async fn insert(
     connection: &mut AnyConnection,
     new: &NewInteraction,
     seal: &[u8],
     key: &str,
-    notify: Option<&SessionKey>,
+    open_at_most: Option<u32>,
     now: Timestamp,
-) -> Result<Interaction, StoreError> {
+) -> Result<Option<AnyRow>, StoreError> {
     sqlx::query(EXPIRE).bind(key.to_owned()).bind(micros(now)).execute(&mut *connection).await?;
     let user = &new.principal.user;
-    let row = sqlx::query(INSERT)
+    let query = sqlx::query(if open_at_most.is_some() { INSERT_WITHIN } else { INSERT })
         .bind(new.id.as_str().to_owned())
         .bind(key.to_owned())
         .bind(lookup::user_key(user))
@@ -107,12 +217,24 @@ async fn ask_one(
         .bind(new.reason.as_str())
         .bind(micros(now))
         .bind(micros(new.expires_at))
-        .bind(seal.to_vec())
-        .fetch_one(&mut *connection)
-        .await?;
-    let interaction = row::interaction(&row)?;
-    if interaction.id == new.id {
-        AuditEntry::of_interaction(AuditAction::InteractionAsked, Outcome::Success, &interaction)
+        .bind(seal.to_vec());
+    let query = match open_at_most {
+        Some(most) => query.bind(i64::from(most)),
+        None => query,
+    };
+    Ok(query.fetch_optional(connection).await?)
+}
+
+/// What goes with a question.
+async fn note(
+    connection: &mut AnyConnection,
+    interaction: &Interaction,
+    is_new: bool,
+    notify: Option<&SessionKey>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    if is_new {
+        AuditEntry::of_interaction(AuditAction::InteractionAsked, Outcome::Success, interaction)
             .insert(connection, now)
             .await?;
     }
@@ -124,5 +246,5 @@ async fn ask_one(
             .execute(connection)
             .await?;
     }
-    Ok(interaction)
+    Ok(())
 }

@@ -3,11 +3,12 @@
 use jiff::Timestamp;
 
 use super::advance::swap;
+use super::ask::ask_key;
 use super::seal::verify;
-use super::{Advanced, Interaction, Obstacle, StateName, TransitionError};
+use super::{Advanced, Interaction, Obstacle, StateName, TransitionError, decline};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::credential::Change;
-use crate::{Completion, CredentialKey, Event, Store, StoreError};
+use crate::{Completion, CredentialKey, Event, Store, StoreError, fail_point};
 
 /// Others can be first only as often as they change this one credential.
 const ATTEMPTS: usize = 8;
@@ -46,7 +47,6 @@ impl Store {
             }
         };
         if let Advanced::Done(done) = &ended {
-            self.key_is_noted();
             let key = CredentialKey::of(&done.principal.user, &done.provider);
             self.publish(Event::Credential(key));
             self.publish(Event::Interaction(done.id.clone()));
@@ -62,6 +62,7 @@ impl Store {
         from: StateName,
         now: Timestamp,
     ) -> Result<Option<Advanced>, StoreError> {
+        fail_point!(Completing);
         let mut transaction = self.begin().await?;
         let Some(done) = swap(&mut transaction, next).await? else {
             transaction.rollback().await?;
@@ -83,6 +84,7 @@ impl Store {
                 })));
             }
         }
+        decline::forget(&mut transaction, ask_key(&done.principal, &done.provider, &done.destination)).await?;
         let stored = match completion {
             Completion::Connect { .. } => AuditAction::CredentialConnected,
             Completion::Allow => AuditAction::CredentialAllowed,
@@ -90,7 +92,9 @@ impl Store {
         for action in [stored, AuditAction::InteractionCompleted] {
             AuditEntry::of_interaction(action, Outcome::Success, &done).insert(&mut transaction, now).await?;
         }
+        fail_point!(CompletionUncommitted);
         transaction.commit().await?;
+        fail_point!(CompletionCommitted);
         Ok(Some(Advanced::Done(done)))
     }
 }

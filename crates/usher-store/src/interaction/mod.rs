@@ -3,6 +3,7 @@
 mod advance;
 mod ask;
 mod complete;
+mod decline;
 mod find;
 mod id;
 mod row;
@@ -12,12 +13,15 @@ mod state;
 use elicit::Principal;
 use jiff::Timestamp;
 
+pub use self::ask::Asked;
+pub use self::decline::DECLINE_RESTS;
 pub use self::id::{InteractionId, InvalidId};
 pub use self::state::{DeclinedBy, FailureReason, InteractionState, Obstacle, StateName, Step, TransitionError};
 #[cfg(test)]
 pub(crate) use self::{
     advance::ADVANCE,
-    ask::EXPIRE,
+    ask::{EXPIRE, FIRST_END, INSERT_WITHIN},
+    decline::{REST_OF, RESTS},
     find::{FIND, WAITING, find_several},
 };
 

@@ -11,7 +11,7 @@ use sqlx::{AnyConnection, Row as _};
 use super::{Destination, Interaction, InteractionId};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::vault::{Record, RecordKind, Vault};
-use crate::{KeyError, Store, StoreError};
+use crate::{Store, StoreError, key_notes};
 
 const TABLE: &str = "interactions";
 const FIND: &str = "SELECT seal FROM interactions WHERE id = $1";
@@ -31,17 +31,15 @@ pub(super) async fn verify(
     interaction: &Interaction,
     vault: &Vault,
 ) -> Result<bool, StoreError> {
-    let row = sqlx::query(FIND).bind(interaction.id.as_str().to_owned()).fetch_optional(connection).await?;
+    let row = sqlx::query(FIND).bind(interaction.id.as_str().to_owned()).fetch_optional(&mut *connection).await?;
     let Some(row) = row else { return Ok(false) };
     let seal: Vec<u8> = row.try_get("seal")?;
     let scope = scope(&interaction.principal, &interaction.provider, &interaction.destination);
     let opened = vault.open(&place(&interaction.id, &interaction.principal, &scope), &seal);
     // The seal has nothing in it: to open is to be genuine.
-    opened.map(|_| true).map_err(|source: KeyError| StoreError::Unopened {
-        table: TABLE,
-        id: interaction.id.to_string(),
-        source,
-    })
+    let Err(source) = opened else { return Ok(true) };
+    let error = StoreError::Unopened { table: TABLE, id: interaction.id.to_string(), source };
+    Err(key_notes::behind(connection, error).await)
 }
 
 impl Store {

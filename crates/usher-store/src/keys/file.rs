@@ -9,8 +9,10 @@ use aws_lc_rs::hkdf::{self, HKDF_SHA256};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use elicit::{Random, StateKey, StateKeys};
+use jiff::Timestamp;
 use zeroize::Zeroizing;
 
+use super::line::{KeyRole, Line};
 use super::wrap::{KeyError, KeyWrap, WrappedKey};
 use crate::private_file::create_private_file;
 use crate::vault::aead;
@@ -22,22 +24,36 @@ const STATE_LABEL: &[u8] = b"usher request state 1";
 
 /// Master keys from a file of mode 0600.
 ///
-/// One line a key: `id`, 32 bytes in base64url, and `active` or `older`, with
-/// spaces between. Exactly one key is active: it wraps, all of them unwrap. Text
-/// after `#` is a comment.
+/// One line a key: `id`, 32 bytes in base64url, and `active`, `older` or `next`, with
+/// spaces between; then, where known, `made=TIME` and `until=TIME`, the end of its time as the active one. Exactly one
+/// key is active: it wraps, all of them unwrap. What an older one wrapped is to be wrapped anew; what a next one
+/// wrapped was so by a replica that is ahead. Text after `#` is a comment.
 ///
 /// The same file gives the key ring of sealed request state, derived with a label
 /// of its own ([`KeyFile::state_keys`]).
 pub struct KeyFile {
     active: MasterKey,
-    older: Vec<MasterKey>,
+    others: Vec<MasterKey>,
 }
 
 /// A master key, as the keys that are derived from it: the key of the file itself is not kept.
 struct MasterKey {
-    id: String,
+    entry: KeyEntry,
     wrap: Zeroizing<[u8; 32]>,
     state: Zeroizing<[u8; 32]>,
+}
+
+/// What is known of a key of the file, without the key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyEntry {
+    /// Its id.
+    pub id: String,
+    /// What it is for.
+    pub role: KeyRole,
+    /// When it was made; `None` where that was by hand.
+    pub made: Option<Timestamp>,
+    /// Until when it was the active one; `None` where it never was, or the change was made by hand.
+    pub until: Option<Timestamp>,
 }
 
 /// Why a key file cannot be used. Says nothing of the keys.
@@ -66,7 +82,7 @@ pub enum KeyFileError {
         /// Its permission bits.
         mode: u32,
     },
-    /// A line is not `id key active|older`.
+    /// A line is not `id key active|older|next`.
     #[error("line {line} of the key file: {what}; put it right, or put the file back from its backup")]
     Line {
         /// Counted from 1.
@@ -83,114 +99,126 @@ pub enum KeyFileError {
     /// No key is active, or several are.
     #[error("the key file must have exactly one active key, and has {0}; put it back from its backup")]
     Active(usize),
+    /// Another command changes the file at this moment.
+    #[error("another command is changing the key file {}; run this one again when that is done", path.display())]
+    Busy {
+        /// The file's path.
+        path: PathBuf,
+    },
+    /// No key of the file has this id.
+    #[error("the key file has no key {id}; it has: {}", known.join(", "))]
+    NoSuchKey {
+        /// What was asked for.
+        id: String,
+        /// Ids of the file.
+        known: Vec<String>,
+    },
+    /// A key that was active before does not become active again: replicas would wrap credentials to and fro.
+    #[error("the key {id} was active before and does not come back; add a new one with usher keys rotate")]
+    WasActive {
+        /// Its id.
+        id: String,
+    },
+    /// The active key cannot be taken out.
+    #[error("the key {id} is the active one; make another active first, with usher keys rotate")]
+    IsActive {
+        /// Its id.
+        id: String,
+    },
 }
 
 impl KeyFile {
     /// Reads a key file.
     pub fn load(path: &Path) -> Result<Self, KeyFileError> {
-        let fault = |source| KeyFileError::File { path: path.to_owned(), source };
-        let mut file = File::open(path).map_err(fault)?;
-        check_mode(path, &file)?;
-        // Room at once: a growing string would leave copies of the keys behind.
-        let length = file.metadata().map_err(fault)?.len();
-        let room = usize::try_from(length).unwrap_or(0).saturating_add(1);
-        let mut text = Zeroizing::new(String::with_capacity(room));
-        file.read_to_string(&mut text).map_err(fault)?;
-        Self::parse(&text)
+        Self::parse(&read_text(path)?)
     }
 
     /// Makes a new file with one new key. Never writes over a file that exists ([`KeyFileError::Exists`]).
     /// The file has mode 0600 and is on the disk when this returns; a crash before that leaves none.
-    pub fn create(path: &Path, random: &dyn Random) -> Result<Self, KeyFileError> {
-        let mut secret = Zeroizing::new([0_u8; 32]);
-        random.fill(secret.as_mut());
-        let mut tail = [0_u8; 4];
-        random.fill(&mut tail);
-        let id = format!("k{:08x}", u32::from_be_bytes(tail));
-
-        let key = Zeroizing::new(URL_SAFE_NO_PAD.encode(*secret));
+    pub fn create(path: &Path, random: &dyn Random, now: Timestamp) -> Result<Self, KeyFileError> {
+        let key = NewKey::make(random);
         let text = Zeroizing::new(format!(
             "# Master keys of Usher. Whoever has this file and the database has the credentials.\n\
              # Keep a backup apart from the database's: without it the credentials are lost.\n\
-             {id} {} active\n",
-            *key
+             {}\n",
+            *key.line(KeyRole::Active, now)
         ));
         create_private_file(path, text.as_bytes()).map_err(|source| match source.kind() {
             ErrorKind::AlreadyExists => KeyFileError::Exists { path: path.to_owned() },
             _ => KeyFileError::File { path: path.to_owned(), source },
         })?;
-        Ok(Self { active: MasterKey::new(id, &secret)?, older: Vec::new() })
+        Self::parse(&text)
     }
 
     /// Reads the text of a key file.
     pub fn parse(text: &str) -> Result<Self, KeyFileError> {
         let mut active = Vec::new();
-        let mut older: Vec<MasterKey> = Vec::new();
+        let mut others: Vec<MasterKey> = Vec::new();
         for (index, line) in text.lines().enumerate() {
             let line_fault = |what| KeyFileError::Line { line: index + 1, what };
-            let content = line.split('#').next().unwrap_or_default();
-            let mut words = content.split_whitespace();
-            let Some(id) = words.next() else { continue };
-            let (Some(secret), Some(role), None) = (words.next(), words.next(), words.next()) else {
-                return Err(line_fault("it must be: id, key, and active or older"));
-            };
-            if !is_key_id(id) {
-                return Err(line_fault("the id must be 1 to 64 of a-z 0-9 - _"));
-            }
-            if active.iter().chain(&older).any(|known: &MasterKey| known.id == id) {
+            let Some(line) = Line::parse(line).map_err(line_fault)? else { continue };
+            if active.iter().chain(&others).any(|known: &MasterKey| known.entry.id == line.id) {
                 return Err(line_fault("the id stands in the file twice"));
             }
-            let secret = decode(secret).ok_or(line_fault("the key must be 32 bytes in base64url"))?;
-            let key = MasterKey::new(id.to_owned(), &secret)?;
-            match role {
-                "active" => active.push(key),
-                "older" => older.push(key),
-                _ => return Err(line_fault("after the key comes active or older")),
-            }
+            let secret = decode(line.secret).ok_or(line_fault("the key must be 32 bytes in base64url"))?;
+            let entry = KeyEntry { id: line.id.to_owned(), role: line.role, made: line.made, until: line.until };
+            let keys = if line.role == KeyRole::Active { &mut active } else { &mut others };
+            keys.push(MasterKey::new(entry, &secret)?);
         }
         match (active.pop(), active.len()) {
-            (Some(active), 0) => Ok(Self { active, older }),
+            (Some(active), 0) => Ok(Self { active, others }),
             (None, _) => Err(KeyFileError::Active(0)),
-            (Some(_), others) => Err(KeyFileError::Active(others + 1)),
+            (Some(_), more) => Err(KeyFileError::Active(more + 1)),
         }
     }
 
     /// The ids of all keys, the active one first.
     pub fn key_ids(&self) -> Vec<String> {
-        self.keys().map(|key| key.id.clone()).collect()
+        self.entries().map(|entry| entry.id.clone()).collect()
+    }
+
+    /// What is known of all keys, the active one first.
+    pub fn entries(&self) -> impl Iterator<Item = &KeyEntry> {
+        self.keys().map(|key| &key.entry)
+    }
+
+    /// The key of this id.
+    pub fn entry(&self, id: &str) -> Option<&KeyEntry> {
+        self.entries().find(|entry| entry.id == id)
     }
 
     /// The key ring of sealed request state, under the same ids.
     pub fn state_keys(&self) -> StateKeys {
         let ring = StateKeys::new(self.active.state_key());
-        self.older.iter().fold(ring, |ring, key| ring.with(key.state_key()))
+        self.others.iter().fold(ring, |ring, key| ring.with(key.state_key()))
     }
 
     fn keys(&self) -> impl Iterator<Item = &MasterKey> {
-        std::iter::once(&self.active).chain(&self.older)
+        std::iter::once(&self.active).chain(&self.others)
     }
 }
 
 impl KeyWrap for KeyFile {
-    fn active_id(&self) -> &str {
-        &self.active.id
+    fn active_id(&self) -> String {
+        self.active.entry.id.clone()
+    }
+
+    fn older_ids(&self) -> Vec<String> {
+        self.entries().filter(|entry| entry.role == KeyRole::Older).map(|entry| entry.id.clone()).collect()
     }
 
     fn has(&self, id: &str) -> bool {
-        self.keys().any(|key| key.id == id)
+        self.entry(id).is_some()
     }
 
     fn wrap(&self, data_key: &[u8; 32], context: &[u8], random: &dyn Random) -> Result<WrappedKey, KeyError> {
-        Ok(WrappedKey {
-            key_id: self.active.id.clone(),
-            bytes: aead::seal(&self.active.wrap, context, data_key, random)?,
-        })
+        Ok(WrappedKey { key_id: self.active_id(), bytes: aead::seal(&self.active.wrap, context, data_key, random)? })
     }
 
     fn unwrap(&self, wrapped: &WrappedKey, context: &[u8]) -> Result<Zeroizing<[u8; 32]>, KeyError> {
         let master = self
             .keys()
-            .find(|key| key.id == wrapped.key_id)
+            .find(|key| key.entry.id == wrapped.key_id)
             .ok_or_else(|| KeyError::UnknownKey(wrapped.key_id.clone()))?;
         let opened = aead::open(&master.wrap, context, &wrapped.bytes)?;
         let data_key = <[u8; 32]>::try_from(opened.as_slice()).map_err(|_| KeyError::Malformed)?;
@@ -205,17 +233,53 @@ impl fmt::Debug for KeyFile {
 }
 
 impl MasterKey {
-    fn new(id: String, secret: &[u8; 32]) -> Result<Self, KeyFileError> {
+    fn new(entry: KeyEntry, secret: &[u8; 32]) -> Result<Self, KeyFileError> {
         let derived = (derive(secret, WRAP_LABEL), derive(secret, STATE_LABEL));
         match derived {
-            (Some(wrap), Some(state)) => Ok(Self { id, wrap, state }),
-            _ => Err(KeyFileError::Derivation { id }),
+            (Some(wrap), Some(state)) => Ok(Self { entry, wrap, state }),
+            _ => Err(KeyFileError::Derivation { id: entry.id }),
         }
     }
 
     fn state_key(&self) -> StateKey {
-        StateKey::new(self.id.clone(), *self.state)
+        StateKey::new(self.entry.id.clone(), *self.state)
     }
+}
+
+/// A key that is made and stands in no file yet.
+pub(super) struct NewKey {
+    pub(super) id: String,
+    secret: Zeroizing<String>,
+}
+
+impl NewKey {
+    pub(super) fn make(random: &dyn Random) -> Self {
+        let mut secret = Zeroizing::new([0_u8; 32]);
+        random.fill(secret.as_mut());
+        let mut tail = [0_u8; 4];
+        random.fill(&mut tail);
+        let secret = Zeroizing::new(URL_SAFE_NO_PAD.encode(*secret));
+        Self { id: format!("k{:08x}", u32::from_be_bytes(tail)), secret }
+    }
+
+    /// Its line, without the break.
+    pub(super) fn line(&self, role: KeyRole, now: Timestamp) -> Zeroizing<String> {
+        let line = Line { id: &self.id, secret: &self.secret, role, made: Some(now), until: None, comment: None };
+        Zeroizing::new(line.to_string())
+    }
+}
+
+/// The text of a key file that nobody else may read.
+pub(super) fn read_text(path: &Path) -> Result<Zeroizing<String>, KeyFileError> {
+    let fault = |source| KeyFileError::File { path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(fault)?;
+    check_mode(path, &file)?;
+    // Room at once: a growing string would leave copies of the keys behind.
+    let length = file.metadata().map_err(fault)?.len();
+    let room = usize::try_from(length).unwrap_or(0).saturating_add(1);
+    let mut text = Zeroizing::new(String::with_capacity(room));
+    file.read_to_string(&mut text).map_err(fault)?;
+    Ok(text)
 }
 
 fn derive(secret: &[u8; 32], label: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
@@ -231,10 +295,6 @@ fn derive(secret: &[u8; 32], label: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
 fn decode(text: &str) -> Option<Zeroizing<[u8; 32]>> {
     let bytes = Zeroizing::new(URL_SAFE_NO_PAD.decode(text).ok()?);
     <[u8; 32]>::try_from(bytes.as_slice()).ok().map(Zeroizing::new)
-}
-
-fn is_key_id(id: &str) -> bool {
-    (1..=64).contains(&id.len()) && id.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_'))
 }
 
 #[cfg(unix)]

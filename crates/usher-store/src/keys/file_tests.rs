@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
 use elicit::SystemRandom;
+use jiff::Timestamp;
 
 use super::{KeyFile, KeyFileError, KeyWrap as _};
 use crate::token::random_text;
@@ -19,12 +20,12 @@ fn a_new_file_is_for_its_owner_alone_and_is_never_written_over() {
     use std::os::unix::fs::PermissionsExt;
 
     let path = path();
-    let created = KeyFile::create(&path, &SystemRandom).unwrap();
+    let created = KeyFile::create(&path, &SystemRandom, Timestamp::UNIX_EPOCH).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     let mode = std::fs::metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 
-    let again = KeyFile::create(&path, &SystemRandom).unwrap_err();
+    let again = KeyFile::create(&path, &SystemRandom, Timestamp::UNIX_EPOCH).unwrap_err();
     assert!(matches!(again, KeyFileError::Exists { .. }), "{again}");
     assert!(again.to_string().contains("exists already and was left alone"), "{again}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
@@ -43,7 +44,7 @@ fn a_file_that_others_can_read_is_refused() {
     use std::os::unix::fs::PermissionsExt;
 
     let path = path();
-    KeyFile::create(&path, &SystemRandom).unwrap();
+    KeyFile::create(&path, &SystemRandom, Timestamp::UNIX_EPOCH).unwrap();
     for mode in [0o600, 0o400, 0o440, 0o640] {
         std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
         assert!(KeyFile::load(&path).is_ok(), "{mode:o}");
@@ -76,8 +77,8 @@ fn a_file_is_read_with_comments_and_older_keys() {
 #[test]
 fn a_file_with_a_fault_names_its_line_and_shows_no_key() {
     for (text, expected) in [
-        (format!("k1 {ONE}"), "line 1 of the key file: it must be: id, key, and active or older"),
-        (format!("k1 {ONE} active more"), "line 1 of the key file: it must be"),
+        (format!("k1 {ONE}"), "line 1 of the key file: it must be: id, key, and active, older or next"),
+        (format!("k1 {ONE} active more"), "line 1 of the key file: after the role come made=TIME"),
         (format!("\nK1 {ONE} active"), "line 2 of the key file: the id must be"),
         (format!("k1 {ONE}A active"), "line 1 of the key file: the key must be 32 bytes"),
         (format!("k1 {ONE} spare"), "line 1 of the key file: after the key comes"),

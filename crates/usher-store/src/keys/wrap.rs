@@ -8,7 +8,11 @@ use zeroize::Zeroizing;
 /// Master keys have ids: lower-case letters, digits, `-`, `_`, at most 64 bytes.
 pub trait KeyWrap: Send + Sync {
     /// Id of the key that wraps now.
-    fn active_id(&self) -> &str;
+    fn active_id(&self) -> String;
+
+    /// Ids of the keys whose time is over: what they wrapped is to be wrapped anew. Not among them are keys that will
+    /// wrap one day, or else two replicas could wrap to and fro.
+    fn older_ids(&self) -> Vec<String>;
 
     /// Whether this key can be unwrapped with.
     fn has(&self, id: &str) -> bool;

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use self::envelope::Envelope;
 pub(crate) use self::record::{Record, RecordKind};
-use crate::keys::{KeyError, KeyWrap};
+use crate::keys::{KeyError, KeyWrap, WrappedKey};
 
 /// Seals and opens what must not lie in the database in the clear.
 ///
@@ -31,12 +31,36 @@ impl Vault {
         Self { keys, random }
     }
 
-    pub(crate) fn active_id(&self) -> &str {
-        self.keys.active_id()
+    pub(crate) fn older_ids(&self) -> Vec<String> {
+        self.keys.older_ids()
     }
 
-    pub(crate) fn has(&self, id: &str) -> bool {
-        self.keys.has(id)
+    pub(crate) fn keys(&self) -> &dyn KeyWrap {
+        &*self.keys
+    }
+
+    /// Id of the master key that a sealed value needs.
+    pub(crate) fn key_id(bytes: &[u8]) -> Result<String, KeyError> {
+        Ok(Envelope::parse(bytes)?.key.key_id)
+    }
+
+    /// Wraps with the active key.
+    pub(crate) fn wrap(&self, data_key: &[u8; 32], context: &[u8]) -> Result<WrappedKey, KeyError> {
+        self.keys.wrap(data_key, context, &*self.random)
+    }
+
+    /// The same sealed value, with its data key wrapped by the active key; `None` where it is so already.
+    pub(crate) fn rewrap(&self, record: &Record<'_>, bytes: &[u8]) -> Result<Option<Vec<u8>>, KeyError> {
+        let context = record.context();
+        let envelope = Envelope::parse(bytes)?;
+        if envelope.key.key_id == self.keys.active_id() {
+            return Ok(None);
+        }
+        let data_key = self.keys.unwrap(&envelope.key, &context)?;
+        // Else a value that was changed would get a wrapping that is right.
+        aead::open(&data_key, &context, &envelope.sealed)?;
+        let key = self.wrap(&data_key, &context)?;
+        Envelope { key, sealed: envelope.sealed }.to_bytes().map(Some)
     }
 
     pub(crate) fn seal(&self, record: &Record<'_>, value: &[u8]) -> Result<Vec<u8>, KeyError> {
@@ -44,7 +68,7 @@ impl Vault {
         let mut data_key = Zeroizing::new([0_u8; 32]);
         self.random.fill(data_key.as_mut());
         Envelope {
-            key: self.keys.wrap(&data_key, &context, &*self.random)?,
+            key: self.wrap(&data_key, &context)?,
             sealed: aead::seal(&data_key, &context, value, &*self.random)?,
         }
         .to_bytes()
@@ -60,7 +84,7 @@ impl Vault {
 
 impl fmt::Debug for Vault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Vault").field("active_id", &self.active_id()).finish_non_exhaustive()
+        f.debug_struct("Vault").field("active_id", &self.keys.active_id()).finish_non_exhaustive()
     }
 }
 

@@ -2,15 +2,15 @@ use std::sync::Arc;
 
 use elicit::SystemRandom;
 use secrecy::ExposeSecret as _;
-use usher_store::{Completion, KeyFile, Kind, NewInteraction, Store, StoreError};
+use usher_store::{Completion, KeyFile, Kind, NewInteraction, Step, Store, StoreError};
 
-use crate::samples::{DAY, at, client, completed, connect, question, random_token, session, user};
+use crate::samples::{DAY, at, client, completed, connect, consent, question, random_token, session, user};
 use crate::setup::Database;
 
 /// A second key file, and one with both keys, the second one active.
-fn rotated(database: &Database) -> (Arc<KeyFile>, Arc<KeyFile>) {
+pub(crate) fn rotated(database: &Database) -> (Arc<KeyFile>, Arc<KeyFile>) {
     let path = database.directory.join("second.keys");
-    let second = KeyFile::create(&path, &SystemRandom).unwrap();
+    let second = KeyFile::create(&path, &SystemRandom, at(0)).unwrap();
     let first_text = std::fs::read_to_string(database.directory.join("usher.keys")).unwrap();
     let second_text = std::fs::read_to_string(path).unwrap();
     let both = format!("{}{second_text}", first_text.replace(" active", " older"));
@@ -49,8 +49,7 @@ pub(crate) async fn an_older_key_still_opens_and_the_active_one_seals(database: 
     completed(&store, other, Completion::Allow).await;
     store.close().await;
 
-    // Allowing has sealed anew; the first key is no longer asked for by that record.
-    assert_eq!(database.run("DELETE FROM key_ids WHERE id <> ''").await, 2);
+    // Allowing has sealed anew, so nothing needs the first key any more.
     let store = database.open(second).await.unwrap();
     let owner = store.credential(&user("user-1"), "weather").await.unwrap().unwrap();
     assert_eq!(owner.secrets["api_key"].expose_secret(), "s-1");
@@ -68,6 +67,81 @@ pub(crate) async fn a_session_whose_key_is_gone_is_unknown(database: Database) {
     assert!(store.session(&new.id, at(1)).await.unwrap().is_none());
     let other = NewInteraction { provider: "maps".to_owned(), ..question("user-1") };
     completed(&store, other, connect("s-2")).await;
+}
+
+/// The right id over other bytes: nothing would open, so the file is refused by name.
+pub(crate) async fn another_key_under_a_needed_id_is_refused(database: Database) {
+    let (second, _) = rotated(&database);
+    let text = std::fs::read_to_string(database.directory.join("second.keys")).unwrap();
+    let wrong = text.replace(&second.key_ids()[0], &database.keys.key_ids()[0]);
+    let wrong = Arc::new(KeyFile::parse(&wrong).unwrap());
+    // As long as nothing is stored it is as good as any other.
+    database.store().await.close().await;
+    database.open(Arc::clone(&wrong)).await.unwrap().close().await;
+    let store = database.store().await;
+    completed(&store, question("user-1"), connect("s-1")).await;
+    store.close().await;
+
+    let error = database.open(Arc::clone(&wrong)).await.unwrap_err();
+
+    assert!(matches!(&error, StoreError::WrongKey { ids } if *ids == database.keys.key_ids()), "{error}");
+    let mut inspection = Store::inspect(&database.url).await.unwrap().unwrap();
+    assert!(matches!(inspection.check_keys(&*wrong).await, Err(StoreError::WrongKey { .. })));
+    inspection.check_keys(&*database.keys).await.unwrap();
+    inspection.close().await;
+    // Once it is disconnected, nobody needs the key that was noted.
+    let store = database.store().await;
+    assert!(store.disconnect(&user("user-1"), "weather", at(9)).await.unwrap());
+    store.close().await;
+    let store = database.open(wrong.clone()).await.unwrap();
+    completed(&store, question("user-1"), connect("s-2")).await;
+    store.close().await;
+    database.open(wrong).await.unwrap();
+}
+
+/// A replica whose file is behind has not lost a credential: its owner is not asked to connect anew, and what is stored
+/// stays.
+pub(crate) async fn a_replica_that_lacks_a_key_fails_clearly_and_replaces_nothing(database: Database) {
+    let (_, both) = rotated(&database);
+    let behind = database.store().await;
+    let ahead = database.open(both.clone()).await.unwrap();
+    completed(&ahead, question("user-1"), connect("s-1")).await;
+
+    let owner = user("user-1");
+    for error in [
+        behind.credential(&owner, "weather").await.map(drop).unwrap_err(),
+        behind.connections(&owner).await.map(drop).unwrap_err(),
+        {
+            let asked = behind.ask(&[question("user-1")], None, at(0)).await.unwrap().remove(0);
+            let consented = consent(&behind, asked).await;
+            behind.complete(consented, connect("s-2"), at(4)).await.map(drop).unwrap_err()
+        },
+        {
+            let other = NewInteraction { provider: "maps".to_owned(), ..question("user-1") };
+            let asked = ahead.ask(&[other], None, at(0)).await.unwrap().remove(0);
+            behind.advance(asked, Step::Open, at(4)).await.map(drop).unwrap_err()
+        },
+    ] {
+        assert!(matches!(&error, StoreError::MissingKey { ids } if *ids == both.key_ids()[..1]), "{error}");
+        assert!(!error.is_unopened() && !error.is_tampered(), "{error}");
+    }
+    let credential = ahead.credential(&owner, "weather").await.unwrap().unwrap();
+    assert_eq!(credential.secrets["api_key"].expose_secret(), "s-1");
+
+    // What was given up is nobody's: it makes way.
+    behind.close().await;
+    ahead.close().await;
+    Store::give_up_key(&database.url, &both.key_ids()[0]).await.unwrap();
+    let store = database.store().await;
+    assert!(store.credential(&owner, "weather").await.unwrap_err().is_unopened());
+    completed(&store, NewInteraction { principal: principal_of("client-2"), ..question("user-1") }, connect("s-3"))
+        .await;
+    let credential = store.credential(&owner, "weather").await.unwrap().unwrap();
+    assert_eq!(credential.secrets["api_key"].expose_secret(), "s-3");
+}
+
+fn principal_of(name: &str) -> elicit::Principal {
+    elicit::Principal { user: user("user-1"), client: client(name) }
 }
 
 /// No forgery, and no error for as long as the cookie lasts: the person signs in again.

@@ -11,10 +11,12 @@ mod credential;
 mod events;
 mod interaction;
 mod keys;
+mod limits;
 mod notice;
 mod prune;
 mod race;
 mod replicas;
+mod rewrap;
 mod samples;
 mod secrecy;
 mod session;
@@ -112,10 +114,25 @@ contract! {
         }
         keys {
             a_key_file_that_lacks_a_needed_key_is_refused,
+            another_key_under_a_needed_id_is_refused,
+            a_replica_that_lacks_a_key_fails_clearly_and_replaces_nothing,
             an_older_key_still_opens_and_the_active_one_seals,
             a_session_whose_key_is_gone_is_unknown,
             a_sign_in_whose_key_is_gone_is_none,
             a_store_says_which_keys_it_needs_before_it_is_opened,
+        }
+        limits {
+            a_declined_question_rests_longer_each_time,
+            declines_count_together_within_a_day,
+            a_declined_question_rests_on_every_replica,
+            another_question_does_not_rest,
+            nothing_is_asked_beside_what_rests,
+            a_person_who_connects_ends_the_rest,
+            open_questions_have_a_limit_for_each_user,
+            the_longest_idle_session_of_a_client_makes_room,
+            the_longest_idle_session_of_a_user_makes_room,
+            a_session_that_waits_or_is_in_use_makes_no_room,
+            sessions_of_all_have_a_limit,
         }
         notice {
             a_notice_is_due_once_its_interaction_is_completed,
@@ -140,6 +157,16 @@ contract! {
             asking_and_pruning_do_not_wait_for_each_other,
             restarting_and_asking_leave_one_open_question,
         }
+        rewrap {
+            what_an_older_key_wrapped_is_wrapped_anew,
+            what_a_next_key_wrapped_is_left_alone,
+            a_run_that_was_cut_short_is_taken_up_again,
+            several_runs_at_once_do_no_harm,
+            a_credential_that_changes_meanwhile_is_whole,
+            what_was_changed_in_the_database_stays_unreadable,
+            a_key_that_is_needed_is_never_forgotten,
+            the_key_of_a_row_is_read_out_of_its_value,
+        }
         secrecy {
             no_secret_lies_in_the_database,
             no_debug_text_shows_a_secret,
@@ -162,7 +189,7 @@ contract! {
     only_postgres {
         replicas {
             another_replica_hears_of_a_change,
-            a_lost_event_connection_is_told_and_made_again,
+            a_lost_event_connection_is_made_again_and_that_is_told,
             replicas_that_start_together_agree,
             a_plan_made_while_tables_were_small_keeps_to_its_index,
         }

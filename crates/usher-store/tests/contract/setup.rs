@@ -126,7 +126,7 @@ fn directory() -> PathBuf {
 }
 
 fn keys(directory: &Path) -> Arc<KeyFile> {
-    Arc::new(KeyFile::create(&directory.join("usher.keys"), &SystemRandom).unwrap())
+    Arc::new(KeyFile::create(&directory.join("usher.keys"), &SystemRandom, jiff::Timestamp::UNIX_EPOCH).unwrap())
 }
 
 fn random_hex() -> String {

@@ -210,6 +210,11 @@ impl Legacy {
         Stream::open("a DELETE", self.request(Method::DELETE, "*/*")).await.reply().await
     }
 
+    /// The same where the connection may be cut before an answer.
+    pub async fn try_delete(&self) -> Result<Stream, reqwest::Error> {
+        Stream::try_open("a DELETE", self.request(Method::DELETE, "*/*")).await
+    }
+
     fn request(&self, method: Method, accept: &str) -> reqwest::RequestBuilder {
         let mut headers = Headers::default();
         headers.set("accept", accept);

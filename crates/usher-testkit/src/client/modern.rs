@@ -104,7 +104,12 @@ impl Modern {
 
     /// Sends the request again, with `inputResponses` (JSON text) and `requestState` as given.
     pub async fn retry(&self, method: &str, params: &str, responses: Option<&str>, state: Option<&str>) -> Reply {
-        self.request(method, &retry_params(params, responses, state)).send().await
+        self.retrying(method, params, responses, state).send().await
+    }
+
+    /// What [`retry`](Self::retry) sends.
+    pub fn retrying(&self, method: &str, params: &str, responses: Option<&str>, state: Option<&str>) -> Request {
+        self.request(method, &retry_params(params, responses, state))
     }
 
     /// Calls, and answers every round with what `answer` makes of it (`inputResponses` as JSON text), at most

@@ -65,6 +65,11 @@ impl Person {
 
     /// Fills fields of a form and presses its button: the one named by `button` (see [`Form::button`]), or the first.
     pub async fn submit(&self, page: &Page, form: &Form, button: Option<&str>, fields: &[(&str, &str)]) -> Page {
+        self.submission(page, form, button, fields).send().await
+    }
+
+    /// What [`submit`](Self::submit) sends.
+    pub fn submission(&self, page: &Page, form: &Form, button: Option<&str>, fields: &[(&str, &str)]) -> Visit {
         let pressed = match button {
             Some(text) => Some(
                 form.button(text)
@@ -76,15 +81,20 @@ impl Person {
         let url = page.resolve(action);
         let pairs = form.pairs(pressed, fields);
         let visit = self.visit(form.method.clone(), &url).referer(&page.url);
-        visit.owned_fields(pairs).same_origin().send().await
+        visit.owned_fields(pairs).same_origin()
     }
 
     /// Opens a sign-in link and presses its button.
     pub async fn sign_in(&self, link: &str) -> Page {
+        self.signing_in(link).await.send().await
+    }
+
+    /// Opens a sign-in link; what its button sends.
+    pub async fn signing_in(&self, link: &str) -> Visit {
         let page = self.get(link).await;
         assert_eq!(page.status, 200, "the sign-in page: {}", page.describe());
         let form = page.main_form();
-        self.submit(&page, &form, None, &[]).await
+        self.submission(&page, &form, None, &[])
     }
 
     /// Opens the page of an interaction, fills it and agrees.
@@ -95,6 +105,11 @@ impl Person {
 
     /// Fills the form of a page that was opened and agrees.
     pub async fn agree(&self, page: &Page, fields: &[(&str, &str)]) -> Page {
+        self.agreement(page, fields).send().await
+    }
+
+    /// What [`agree`](Self::agree) sends.
+    pub fn agreement(&self, page: &Page, fields: &[(&str, &str)]) -> Visit {
         let form = page.form_with(|form| {
             let known = fields.iter().all(|(name, _)| form.input(name).is_some());
             known && !form.is_aside() && form.buttons.iter().any(|button| !says_no(button))
@@ -104,7 +119,7 @@ impl Person {
             panic!("no form with {names:?} and a button that agrees on {}", page.describe())
         });
         let button = form.buttons.iter().find(|button| !says_no(button)).map(Button::key);
-        self.submit(page, &form, button.as_deref(), fields).await
+        self.submission(page, &form, button.as_deref(), fields)
     }
 
     /// Opens the page of an interaction and declines.
@@ -115,10 +130,15 @@ impl Person {
 
     /// Declines on a page that was opened.
     pub async fn refuse(&self, page: &Page) -> Page {
+        self.refusal(page).send().await
+    }
+
+    /// What [`refuse`](Self::refuse) sends.
+    pub fn refusal(&self, page: &Page) -> Visit {
         let form = page.form_with(|form| form.buttons.iter().any(says_no));
         let form = form.unwrap_or_else(|| panic!("no button that declines on {}", page.describe()));
         let button = form.buttons.iter().find(|button| says_no(button)).map(Button::key);
-        self.submit(page, &form, button.as_deref(), &[]).await
+        self.submission(page, &form, button.as_deref(), &[])
     }
 
     /// The cookies now held.

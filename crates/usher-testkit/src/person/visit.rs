@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 
 use super::page::{origin_of, resolve};
@@ -20,6 +22,7 @@ pub struct Visit {
     origin: Option<String>,
     changes: Vec<(String, Option<String>)>,
     follow: bool,
+    patience: Duration,
 }
 
 impl Visit {
@@ -35,6 +38,7 @@ impl Visit {
             origin: post.then(|| origin_of(url).to_owned()),
             changes: Vec::new(),
             follow: true,
+            patience: DEADLINE,
             method,
         }
     }
@@ -82,6 +86,12 @@ impl Visit {
         self
     }
 
+    /// Waits so long for each answer, in place of the usual deadline.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
     /// Follows no redirect.
     pub fn stay(mut self) -> Self {
         self.follow = false;
@@ -89,10 +99,16 @@ impl Visit {
     }
 
     /// Sends it, and follows redirects within the origin.
-    pub async fn send(mut self) -> Page {
+    pub async fn send(self) -> Page {
+        let what = format!("{} {}", self.method, self.url);
+        self.try_send().await.unwrap_or_else(|fault| panic!("{what}: {fault:?}"))
+    }
+
+    /// Sends it where the connection may be refused or cut before an answer.
+    pub async fn try_send(mut self) -> Result<Page, reqwest::Error> {
         let mut hops = Vec::new();
         loop {
-            let mut page = self.once().await;
+            let mut page = self.once().await?;
             let next = page.location().map(|location| resolve(&self.url, location));
             let redirect = page.status.is_redirection() && self.follow;
             match next {
@@ -109,13 +125,13 @@ impl Visit {
                 }
                 _ => {
                     page.hops = hops;
-                    return page;
+                    return Ok(page);
                 }
             }
         }
     }
 
-    async fn once(&self) -> Page {
+    async fn once(&self) -> Result<Page, reqwest::Error> {
         let what = format!("{} {}", self.method, self.url);
         let mut url = self.url.clone();
         let form = encode(&self.fields);
@@ -126,15 +142,15 @@ impl Visit {
         if self.method != Method::GET {
             request = request.body(form);
         }
-        within(DEADLINE, &format!("no page from {what}"), async {
-            let response = request.send().await.unwrap_or_else(|fault| panic!("{what}: {fault:?}"));
+        within(self.patience, &format!("no page from {what}"), async {
+            let response = request.send().await?;
             let (status, headers) = (response.status(), response.headers().clone());
             for line in headers.get_all(header::SET_COOKIE) {
                 let line = String::from_utf8_lossy(line.as_bytes());
                 lock(&self.person.jar).take(&url, &line);
             }
-            let html = response.text().await.unwrap_or_else(|fault| panic!("{what}: {fault:?}"));
-            Page { url: url.clone(), status, headers, html, hops: Vec::new() }
+            let html = response.text().await?;
+            Ok(Page { url: url.clone(), status, headers, html, hops: Vec::new() })
         })
         .await
     }

@@ -156,6 +156,11 @@ impl Upstream {
         self.inner.log.all()
     }
 
+    /// The last HTTP request so far.
+    pub fn last(&self) -> Option<Recorded> {
+        self.inner.log.last()
+    }
+
     /// The POSTs with this JSON-RPC method; `response` for responses.
     pub fn requests_of(&self, method: &str) -> Vec<Recorded> {
         self.requests().into_iter().filter(|request| request.method == method).collect()

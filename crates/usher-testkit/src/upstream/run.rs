@@ -82,7 +82,8 @@ fn start(task: Task, script: Script, output: Output, key: &Exchange) -> AbortHan
 
 impl Task {
     async fn run(self, script: Script, mut output: Output) {
-        let start = if self.era == Era::Modern { self.resume(&script) } else { Ok(Start::default()) };
+        let checked = self.era == Era::Modern && !script.any_state;
+        let start = if checked { self.resume(&script) } else { Ok(Start::default()) };
         let start = match start {
             Ok(start) => start,
             Err(text) => {

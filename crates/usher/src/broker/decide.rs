@@ -3,11 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use elicit::{Principal, UserId};
+use jiff::Timestamp;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use usher_store::{
-    Advanced, Approval, AskReason, AuditAction, AuditEntry, Credential, CredentialStatus, DeclinedBy, Interaction,
-    InteractionId, InteractionState, NewInteraction, Outcome, SessionKey, Step, StoreError,
+    Advanced, Approval, AskReason, Asked, AuditAction, AuditEntry, Credential, CredentialStatus, DeclinedBy,
+    Interaction, InteractionId, InteractionState, NewInteraction, Outcome, SessionKey, Step, StoreError, fail_point,
 };
 
 use super::{Broker, needs::Call, waiting::until};
@@ -43,11 +44,19 @@ pub struct Missing {
 /// Why nobody is asked.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// A person declined a moment ago; asking again at once would be nagging.
-    #[error("{provider} was declined a moment ago")]
+    /// A person declined a while ago; asking again by itself would be nagging.
+    #[error("{provider} was declined; try again in {} s", retry_after.as_secs().max(1))]
     Declined {
         /// The provider that was declined.
         provider: String,
+        /// When it may be asked again.
+        retry_after: Duration,
+    },
+    /// The person has too many open questions.
+    #[error("too many questions are open; try again in {} s", retry_after.as_secs().max(1))]
+    TooManyOpen {
+        /// When the first of them ends by itself.
+        retry_after: Duration,
     },
     /// Too many questions.
     #[error("too many questions; try again in {} s", retry_after.as_secs().max(1))]
@@ -142,16 +151,31 @@ impl Broker {
         missing: &[Missing],
         notify: Option<&SessionKey>,
     ) -> Result<Vec<Interaction>, Refusal> {
-        let now = self.clock.now();
-        let rests = |one: &&Missing| self.limits.rests(principal, &upstream.name, &one.provider, now);
-        if let Some(declined) = missing.iter().find(rests) {
-            return Err(Refusal::Declined { provider: declined.provider.clone() });
-        }
-        let providers = missing.iter().map(|one| one.provider.clone()).collect();
-        if let Err(refused) = self.limits.count_once(principal, &upstream.name, providers) {
+        let asked = self.ask_within_limits(principal, client_claim, upstream, missing, notify).await;
+        if matches!(&asked, Err(refusal) if !matches!(refusal, Refusal::Store(_))) {
             self.turned_away(AuditAction::InteractionLimited, Some(principal), Some(&upstream.name));
+        }
+        asked
+    }
+
+    async fn ask_within_limits(
+        &self,
+        principal: &Principal,
+        client_claim: Option<&str>,
+        upstream: &Upstream,
+        missing: &[Missing],
+        notify: Option<&SessionKey>,
+    ) -> Result<Vec<Interaction>, Refusal> {
+        for Missing { provider, .. } in missing {
+            if let Some(retry_after) = self.limits.rests(principal, &upstream.name, provider) {
+                return Err(Refusal::Declined { provider: provider.clone(), retry_after });
+            }
+        }
+        let providers = missing.iter().map(|one| one.provider.as_str());
+        if let Err(refused) = self.limits.count_once(principal, &upstream.name, providers) {
             return Err(Refusal::TooMany { retry_after: refused.retry_after });
         }
+        let now = self.clock.now();
         let expires_at = now + INTERACTION_LIVES;
         let new: Vec<NewInteraction> = missing
             .iter()
@@ -165,7 +189,31 @@ impl Broker {
                 expires_at,
             })
             .collect();
-        Ok(self.store.ask(&new, notify, now).await?)
+        let from_now = |until: Timestamp| Duration::try_from(until.duration_since(now)).unwrap_or_default();
+        match self.store.ask_within(&new, notify, self.config.limits.user_open_questions, now).await? {
+            Asked::Open(asked) => {
+                fail_point!(QuestionStored);
+                Ok(asked)
+            }
+            Asked::Resting { provider, until } => {
+                self.limits.note_rest(principal, &upstream.name, &provider, until);
+                Err(Refusal::Declined { provider, retry_after: from_now(until) })
+            }
+            Asked::TooMany { until } => Err(Refusal::TooManyOpen { retry_after: from_now(until) }),
+        }
+    }
+
+    /// How long the question of an interaction rests, after it was declined.
+    pub async fn rest_of(&self, id: &InteractionId) -> Result<Option<Duration>, StoreError> {
+        let now = self.clock.now();
+        let until = self.store.rest_of(id, now).await?;
+        Ok(until.and_then(|until| Duration::try_from(until.duration_since(now)).ok()))
+    }
+
+    /// The client says that the person dismissed a question. That is no refusal, and the next call may ask again; but it
+    /// counts as one more question.
+    pub fn dismissed(&self, principal: &Principal, upstream: &Upstream, provider: &str) {
+        self.limits.dismissed(principal, &upstream.name, provider);
     }
 
     /// Waits until something became of `ids`, the deadline, or the stop. Looks at the rows first and last: events are
@@ -226,12 +274,8 @@ impl Broker {
                 tracing::warn!(interaction = %id, "a decline of somebody else was ignored");
                 return Ok(());
             }
-            let Interaction { principal, destination, provider, .. } = interaction.clone();
             match self.store.advance(interaction, Step::Decline { by: DeclinedBy::Client }, now).await? {
-                Advanced::Done(_) => {
-                    self.limits.note_decline(&principal, &destination.upstream, &provider, now);
-                    return Ok(());
-                }
+                Advanced::Done(_) => return Ok(()),
                 // Somebody opened the page meanwhile, for example. Only an end beats a decline.
                 Advanced::Lost => {}
                 Advanced::Refused(refused) => {
@@ -270,11 +314,13 @@ impl Broker {
 
     /// The upstream refused these credentials: they are not used again until their owner connects anew.
     pub async fn rejected(&self, principal: &Principal, used: &[Used]) -> Result<(), StoreError> {
+        fail_point!(CredentialRefused);
         for Used { provider, version } in used {
             let marked = self.store.reject_credential(&principal.user, provider, *version, self.clock.now()).await?;
             self.credentials.forget(&principal.user, provider);
             tracing::info!(provider, marked, "credential rejected by the upstream");
         }
+        fail_point!(CredentialRejected);
         Ok(())
     }
 }

@@ -1,8 +1,11 @@
 //! How often people are asked. Being asked over and over is an attack of its own (prompt fatigue), so questions are limited
 //! per user, per client and per upstream (R-SEC-01), and one that was declined rests for a while.
+//!
+//! All of it is bounded: counts are dropped once they are full again, and what is remembered of questions has a limit.
+
+mod rate;
 
 use std::{
-    num::NonZeroU32,
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering},
@@ -10,20 +13,13 @@ use std::{
     time::Duration,
 };
 
-use elicit::{ClientId, Principal, UserId};
-use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, Quota, clock::Clock as _, clock::DefaultClock};
+use elicit::{Principal, UserId};
 use jiff::Timestamp;
-use moka::sync::Cache;
+use moka::{Entry, ops::compute::Op, sync::Cache};
 use usher_store::AuditAction;
 
-/// Questions a minute for one user, over all clients and upstreams.
-pub(super) const PER_USER: u32 = 60;
-/// Questions a minute for one client of one user.
-pub(super) const PER_CLIENT: u32 = 30;
-/// Questions a minute that one upstream may cause, over all users.
-pub(super) const PER_UPSTREAM: u32 = 600;
-/// How long a declined question is not asked again.
-pub(super) const DECLINE_RESTS: Duration = Duration::from_mins(2);
+use self::rate::Rate;
+use crate::{clock::Clock, config};
 
 /// How long a question is the same one: whoever asks it again joins it and is not counted.
 const JOINED_FOR: Duration = Duration::from_mins(1);
@@ -36,6 +32,9 @@ const AUDIT_RESTS: Duration = Duration::from_mins(1);
 /// Refused tokens that are audited a minute; more are only logged, so that a flood does not fill the store.
 const AUDITED_TOKENS: u32 = 60;
 
+/// How long the store is not asked again whether a declined question rests. Another replica may hear of its end so much later.
+const REST_IS_KNOWN: Duration = Duration::from_secs(5);
+
 /// The most questions remembered, of each kind.
 const REMEMBERED_AT_MOST: u64 = 100_000;
 
@@ -46,163 +45,301 @@ pub struct TooMany {
     pub retry_after: Duration,
 }
 
-/// Who is asked, because of which upstream, and for which providers.
-type Question = (Principal, String, Vec<String>);
+/// Who is asked, because of which upstream, and for which provider.
+type Question = (Principal, String, String);
 
-/// What is counted on this replica.
+/// A question that was counted.
+struct Counted {
+    at: Timestamp,
+    joined: AtomicU32,
+}
+
+/// A question that rests.
+#[derive(Clone, Copy)]
+struct Rest {
+    until: Timestamp,
+    known_at: Timestamp,
+}
+
+/// What is counted on this replica. The caches forget by their own clock as well, so that they stay small.
 pub struct Limits {
-    users: DefaultKeyedRateLimiter<UserId>,
-    clients: DefaultKeyedRateLimiter<(UserId, ClientId)>,
-    upstreams: DefaultKeyedRateLimiter<String>,
-    /// How often each question was joined.
-    asked: Cache<Question, Arc<AtomicU32>>,
-    audited: Cache<(Principal, AuditAction), ()>,
-    tokens: DefaultDirectRateLimiter,
-    /// Until when a declined question rests. The cache forgets by its own clock as well, so that it stays small.
-    declined: Cache<(Principal, String, String), Timestamp>,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            users: DefaultKeyedRateLimiter::keyed(per_minute(PER_USER)),
-            clients: DefaultKeyedRateLimiter::keyed(per_minute(PER_CLIENT)),
-            upstreams: DefaultKeyedRateLimiter::keyed(per_minute(PER_UPSTREAM)),
-            tokens: DefaultDirectRateLimiter::direct(per_minute(AUDITED_TOKENS)),
-            asked: Cache::builder().time_to_live(JOINED_FOR).max_capacity(REMEMBERED_AT_MOST).build(),
-            audited: Cache::builder().time_to_live(AUDIT_RESTS).max_capacity(REMEMBERED_AT_MOST).build(),
-            declined: Cache::builder().time_to_live(DECLINE_RESTS).max_capacity(REMEMBERED_AT_MOST).build(),
-        }
-    }
-}
-
-fn per_minute(count: u32) -> Quota {
-    Quota::per_minute(NonZeroU32::new(count).unwrap_or(NonZeroU32::MIN))
+    clock: Arc<dyn Clock>,
+    users: Rate<UserId>,
+    clients: Rate<Principal>,
+    upstreams: Rate<String>,
+    tokens: Rate<()>,
+    asked: Cache<Question, Arc<Counted>>,
+    audited: Cache<(Principal, AuditAction), Timestamp>,
+    resting: Cache<Question, Rest>,
 }
 
 impl Limits {
-    /// Counts one question, unless the same was counted within the last minute: calls in parallel join one question.
-    pub fn count_once(&self, principal: &Principal, upstream: &str, providers: Vec<String>) -> Result<(), TooMany> {
-        let question = (principal.clone(), upstream.to_owned(), providers);
-        let new = || self.count(principal, upstream).map(|()| Arc::default());
-        let joined = self.asked.entry(question).or_try_insert_with(new).map_err(|refused| *refused)?;
-        if joined.is_fresh() || joined.value().fetch_add(1, Ordering::Relaxed) < JOINED_AT_MOST {
-            return Ok(());
+    /// Nothing counted yet.
+    pub fn new(limits: &config::Limits, clock: &Arc<dyn Clock>) -> Self {
+        Self {
+            clock: Arc::clone(clock),
+            users: Rate::per_minute(limits.user_questions_per_minute, clock),
+            clients: Rate::per_minute(limits.client_questions_per_minute, clock),
+            upstreams: Rate::per_minute(limits.upstream_questions_per_minute, clock),
+            tokens: Rate::per_minute(AUDITED_TOKENS, clock),
+            asked: remembering(JOINED_FOR),
+            audited: remembering(AUDIT_RESTS),
+            resting: remembering(REST_IS_KNOWN),
         }
-        self.count(principal, upstream)
+    }
+
+    /// Counts one question for each provider, unless the same was counted within the last minute: calls in parallel join one
+    /// question.
+    pub fn count_once<'p>(
+        &self,
+        principal: &Principal,
+        upstream: &str,
+        providers: impl Iterator<Item = &'p str>,
+    ) -> Result<(), TooMany> {
+        for provider in providers {
+            let now = self.clock.now();
+            self.asked.entry(question(principal, upstream, provider)).and_try_compute_with(|counted| {
+                let same = counted.as_ref().map(Entry::value).filter(|same| is_within(same.at, now, JOINED_FOR));
+                if same.is_some_and(|same| same.joined.fetch_add(1, Ordering::Relaxed) < JOINED_AT_MOST) {
+                    return Ok::<_, TooMany>(Op::Nop);
+                }
+                self.count(principal, upstream)?;
+                // Whoever comes after the last that may join is counted, and brings nobody along.
+                let new = || Op::Put(Arc::new(Counted { at: now, joined: AtomicU32::new(0) }));
+                Ok(if same.is_some() { Op::Nop } else { new() })
+            })?;
+        }
+        Ok(())
     }
 
     /// Counts one question.
     pub fn count(&self, principal: &Principal, upstream: &str) -> Result<(), TooMany> {
-        let clock = DefaultClock::default();
-        let client = (principal.user.clone(), principal.client.clone());
-        self.clients
-            .check_key(&client)
-            .and_then(|()| self.users.check_key(&principal.user))
-            .and_then(|()| self.upstreams.check_key(&upstream.to_owned()))
-            .map_err(|refused| TooMany { retry_after: refused.wait_time_from(clock.now()) })
+        self.clients.count(principal)?;
+        self.users.count(&principal.user)?;
+        self.upstreams.count(&upstream.to_owned())
+    }
+
+    /// The client says that the person dismissed a question: the next one is another one, and counts. Otherwise a client
+    /// that dismisses by itself could ask on and on.
+    pub fn dismissed(&self, principal: &Principal, upstream: &str, provider: &str) {
+        self.asked.invalidate(&question(principal, upstream, provider));
     }
 
     /// Whether a refusal is to be written into the audit log: once a minute for each client and kind, so that a client
     /// which goes on and on cannot fill it.
     pub fn audits(&self, principal: &Principal, action: AuditAction) -> bool {
-        self.audited.entry((principal.clone(), action)).or_insert(()).is_fresh()
+        let now = self.clock.now();
+        let fresh = |at: Timestamp| is_within(at, now, AUDIT_RESTS);
+        let entry = self.audited.entry((principal.clone(), action)).or_insert_with_if(|| now, |at| !fresh(*at));
+        entry.is_fresh()
     }
 
     /// The same for a token that is nobody's.
     pub fn audits_token(&self) -> bool {
-        self.tokens.check().is_ok()
+        self.tokens.count(&()).is_ok()
     }
 
-    /// Notes that a person declined.
-    pub fn note_decline(&self, principal: &Principal, upstream: &str, provider: &str, now: Timestamp) {
-        self.declined.insert((principal.clone(), upstream.to_owned(), provider.to_owned()), now + DECLINE_RESTS);
+    /// Notes what the store says of a question that was declined. It is the store that knows; this spares it whoever asks
+    /// again and again.
+    pub fn note_rest(&self, principal: &Principal, upstream: &str, provider: &str, until: Timestamp) {
+        let rest = Rest { until, known_at: self.clock.now() };
+        self.resting.insert(question(principal, upstream, provider), rest);
     }
 
-    /// Whether a person declined this question a moment ago.
-    pub fn rests(&self, principal: &Principal, upstream: &str, provider: &str, now: Timestamp) -> bool {
-        self.declined
-            .get(&(principal.clone(), upstream.to_owned(), provider.to_owned()))
-            .is_some_and(|until| now < until)
+    /// How long this question rests still, as far as it is known here.
+    pub fn rests(&self, principal: &Principal, upstream: &str, provider: &str) -> Option<Duration> {
+        let rest = self.resting.get(&question(principal, upstream, provider))?;
+        let now = self.clock.now();
+        let left = Duration::try_from(rest.until.duration_since(now)).ok().filter(|left| !left.is_zero())?;
+        is_within(rest.known_at, now, REST_IS_KNOWN).then_some(left)
+    }
+
+    /// The person answered after all.
+    pub fn forget_rest(&self, principal: &Principal, upstream: &str, provider: &str) {
+        self.resting.invalidate(&question(principal, upstream, provider));
     }
 
     /// Drops counts that are full again. Called now and then, so that memory does not grow with users.
     pub fn shrink(&self) {
-        self.users.retain_recent();
-        self.clients.retain_recent();
-        self.upstreams.retain_recent();
+        self.users.shrink();
+        self.clients.shrink();
+        self.upstreams.shrink();
     }
 }
 
+fn question(principal: &Principal, upstream: &str, provider: &str) -> Question {
+    (principal.clone(), upstream.to_owned(), provider.to_owned())
+}
+
+fn remembering<K: std::hash::Hash + Eq + Send + Sync + 'static, V: Clone + Send + Sync + 'static>(
+    time: Duration,
+) -> Cache<K, V> {
+    Cache::builder().time_to_live(time).max_capacity(REMEMBERED_AT_MOST).build()
+}
+
+/// Whether `now` is less than `time` after `at`. What lies ahead, since the clock was set back, is not.
+fn is_within(at: Timestamp, now: Timestamp, time: Duration) -> bool {
+    Duration::try_from(now.duration_since(at)).is_ok_and(|passed| passed < time)
+}
+
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use std::sync::Mutex;
+
+    use elicit::ClientId;
+    use jiff::SignedDuration;
+
     use super::*;
+
+    /// A clock that is set by hand.
+    pub(in crate::broker) struct Hand(Arc<Mutex<Timestamp>>);
+
+    impl Hand {
+        pub(in crate::broker) fn new() -> Self {
+            Self(Arc::new(Mutex::new(Timestamp::from_second(1_800_000_000).unwrap())))
+        }
+
+        pub(in crate::broker) fn clock(&self) -> Arc<dyn Clock> {
+            Arc::new(Self(Arc::clone(&self.0)))
+        }
+
+        pub(in crate::broker) fn forward(&self, seconds: i64) {
+            *self.0.lock().unwrap() += SignedDuration::from_secs(seconds);
+        }
+    }
+
+    impl Clock for Hand {
+        fn now(&self) -> Timestamp {
+            *self.0.lock().unwrap()
+        }
+    }
 
     fn principal(subject: &str, client: &str) -> Principal {
         Principal { user: UserId::new("issuer", subject).unwrap(), client: ClientId::new(client).unwrap() }
     }
 
+    fn limits(hand: &Hand) -> Limits {
+        let limits = config::Limits {
+            client_questions_per_minute: 3,
+            user_questions_per_minute: 6,
+            upstream_questions_per_minute: 12,
+            ..config::Limits::default()
+        };
+        Limits::new(&limits, &hand.clock())
+    }
+
+    fn until_refused(limits: &Limits, who: impl Fn(u32) -> Principal) -> (u32, Duration) {
+        let refused = |count| Some((count, limits.count(&who(count), "weather").err()?.retry_after));
+        (0..100).find_map(refused).unwrap()
+    }
+
     /// R-SEC-01: each of user, client and upstream has its own limit, and what is refused says when to come back.
     #[test]
     fn each_limit_holds_by_itself() {
-        // The limiter goes by the system's clock and refills while the test runs, so it may let through a little more.
-        let until_refused = |limits: &Limits, who: &dyn Fn(u32) -> Principal| {
-            (0..2 * PER_UPSTREAM).find_map(|count| Some((count, limits.count(&who(count), "weather").err()?))).unwrap()
-        };
-        let limits = Limits::default();
-        let (count, refused) = until_refused(&limits, &|_| principal("alice", "one"));
-        assert!((PER_CLIENT..PER_USER).contains(&count), "the client's limit: {count}");
-        assert!(refused.retry_after > Duration::ZERO && refused.retry_after <= Duration::from_mins(1));
+        let hand = Hand::new();
+        let by_client = limits(&hand);
+        assert_eq!(until_refused(&by_client, |_| principal("alice", "one")), (3, Duration::from_secs(20)));
+        by_client.count(&principal("alice", "two"), "weather").unwrap();
+        hand.forward(20);
+        by_client.count(&principal("alice", "one"), "weather").unwrap();
 
-        let limits = Limits::default();
-        let (count, _) = until_refused(&limits, &|count| principal("alice", &count.to_string()));
-        assert!((PER_USER..PER_UPSTREAM).contains(&count), "the user's limit: {count}");
-        limits.count(&principal("bob", "one"), "weather").unwrap();
+        let by_user = limits(&hand);
+        let each = |count: u32| principal("alice", &count.to_string());
+        assert_eq!(until_refused(&by_user, each), (6, Duration::from_secs(10)));
+        by_user.count(&principal("bob", "one"), "weather").unwrap();
+        hand.forward(10);
+        by_user.count(&principal("alice", "another"), "weather").unwrap();
 
-        let limits = Limits::default();
-        let (count, _) = until_refused(&limits, &|count| principal(&count.to_string(), "one"));
-        assert!((PER_UPSTREAM..2 * PER_UPSTREAM).contains(&count), "the upstream's limit: {count}");
-        limits.count(&principal("bob", "one"), "other").unwrap();
+        let by_upstream = limits(&hand);
+        let each = |count: u32| principal(&count.to_string(), "one");
+        assert_eq!(until_refused(&by_upstream, each), (12, Duration::from_secs(5)));
+        by_upstream.count(&principal("bob", "one"), "other").unwrap();
+        hand.forward(5);
+        by_upstream.count(&principal("bob", "one"), "weather").unwrap();
     }
 
     /// R-SEC-01: who joins a question is not counted, up to a point; another question is.
     #[test]
     fn the_same_question_counts_once_a_minute() {
-        let limits = Limits::default();
+        let hand = Hand::new();
+        let limits = limits(&hand);
         let alice = principal("alice", "one");
-        let same = || limits.count_once(&alice, "weather", vec!["weather".to_owned()]);
+        let ask = |provider| limits.count_once(&alice, "weather", std::iter::once(provider));
         for _ in 0..=JOINED_AT_MOST {
-            same().unwrap();
+            ask("key").unwrap();
         }
-        for _ in 1..PER_CLIENT {
-            limits.count(&alice, "weather").unwrap();
+        ask("other").unwrap();
+        ask("key").unwrap();
+        assert!(ask("key").is_err(), "nobody needs to ask the same as often as this");
+        assert!(limits.count(&alice, "weather").is_err(), "the limit is the client's");
+        ask("other").unwrap();
+        hand.forward(60);
+        for _ in 0..=JOINED_AT_MOST {
+            ask("key").unwrap();
         }
-        assert!(limits.count(&alice, "weather").is_err(), "one of the limit was the question that was joined");
-        assert!(same().is_err(), "nobody needs to ask the same as often as this");
+        limits.count(&alice, "weather").unwrap();
+        limits.count(&alice, "weather").unwrap();
+        assert!(limits.count(&alice, "weather").is_err(), "after a minute it counts again");
     }
 
     /// R-SEC-01: a question that was refused was not asked, and so cannot be joined.
     #[test]
     fn a_refused_question_is_not_joined() {
-        let limits = Limits::default();
+        let limits = limits(&Hand::new());
         let alice = principal("alice", "one");
         while limits.count(&alice, "weather").is_ok() {}
         for _ in 0..3 {
-            assert!(limits.count_once(&alice, "weather", vec!["new".to_owned()]).is_err());
+            assert!(limits.count_once(&alice, "weather", std::iter::once("new")).is_err());
         }
     }
 
+    /// R-SEC-01: a client that dismisses by itself, over and over, meets the limit like one that asks for something new.
     #[test]
-    fn a_decline_rests_for_that_question_alone() {
-        let limits = Limits::default();
+    fn what_follows_a_dismissal_is_counted() {
+        let limits = limits(&Hand::new());
         let alice = principal("alice", "one");
-        let now = Timestamp::from_second(1_800_000_000).unwrap();
-        limits.note_decline(&alice, "weather", "key", now);
-        assert!(limits.rests(&alice, "weather", "key", now));
-        assert!(!limits.rests(&alice, "weather", "key", now + DECLINE_RESTS));
-        assert!(!limits.rests(&alice, "weather", "other", now));
-        assert!(!limits.rests(&alice, "other", "key", now));
-        assert!(!limits.rests(&principal("bob", "one"), "weather", "key", now));
-        assert!(!limits.rests(&principal("alice", "two"), "weather", "key", now));
+        let asked = (0..100).take_while(|_| {
+            let asked = limits.count_once(&alice, "weather", std::iter::once("key")).is_ok();
+            limits.dismissed(&alice, "weather", "key");
+            asked
+        });
+        assert_eq!(asked.count(), 3);
+    }
+
+    #[test]
+    fn a_rest_is_known_for_that_question_alone_and_for_seconds() {
+        let hand = Hand::new();
+        let limits = limits(&hand);
+        let alice = principal("alice", "one");
+        let until = hand.now() + Duration::from_mins(2);
+        limits.note_rest(&alice, "weather", "key", until);
+        assert_eq!(limits.rests(&alice, "weather", "key"), Some(Duration::from_mins(2)));
+        assert_eq!(limits.rests(&alice, "weather", "other"), None);
+        assert_eq!(limits.rests(&alice, "other", "key"), None);
+        assert_eq!(limits.rests(&principal("bob", "one"), "weather", "key"), None);
+        assert_eq!(limits.rests(&principal("alice", "two"), "weather", "key"), None);
+        hand.forward(4);
+        assert_eq!(limits.rests(&alice, "weather", "key"), Some(Duration::from_secs(116)));
+        hand.forward(1);
+        assert_eq!(limits.rests(&alice, "weather", "key"), None, "then the store is asked");
+        limits.note_rest(&alice, "weather", "key", hand.now());
+        assert_eq!(limits.rests(&alice, "weather", "key"), None, "it is over");
+        limits.note_rest(&alice, "weather", "key", until);
+        limits.forget_rest(&alice, "weather", "key");
+        assert_eq!(limits.rests(&alice, "weather", "key"), None);
+    }
+
+    /// R-SEC-03: a client that goes on and on is audited once a minute, for each kind.
+    #[test]
+    fn a_refusal_is_audited_once_a_minute() {
+        let hand = Hand::new();
+        let limits = limits(&hand);
+        let alice = principal("alice", "one");
+        assert!(limits.audits(&alice, AuditAction::InteractionLimited));
+        assert!(!limits.audits(&alice, AuditAction::InteractionLimited));
+        assert!(limits.audits(&alice, AuditAction::StateRefused));
+        assert!(limits.audits(&principal("bob", "one"), AuditAction::InteractionLimited));
+        hand.forward(60);
+        assert!(limits.audits(&alice, AuditAction::InteractionLimited));
     }
 }

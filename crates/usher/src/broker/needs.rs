@@ -33,13 +33,13 @@ mod tests {
     use elicit::{ClientId, UserId};
 
     use super::*;
-    use crate::config::{Fallback, Pattern, Text};
+    use crate::config::{Fallback, Pattern, Text, Transport};
 
     fn upstream(on: &[&str]) -> Upstream {
         Upstream {
             name: "weather".to_owned(),
             title: Text::plain("Weather"),
-            url: "https://weather.example/mcp".parse().unwrap(),
+            transport: Transport::Http("https://weather.example/mcp".parse().unwrap()),
             hold: Duration::from_secs(40),
             timeout: Duration::from_mins(1),
             fallback: Fallback::Error,
@@ -51,6 +51,7 @@ mod tests {
                     on => on.iter().map(|pattern| Pattern::parse(pattern).unwrap()).collect(),
                 },
                 headers: Vec::new(),
+                env: Vec::new(),
             }],
         }
     }

@@ -14,7 +14,7 @@ use elicit::UserId;
 use secrecy::SecretString;
 use usher_store::{
     Advanced, Approval, AuditAction, AuditEntry, Completion, DeclinedBy, Interaction, InteractionId, InteractionState,
-    Obstacle, Outcome, Step, StoreError,
+    Obstacle, Outcome, Step, StoreError, fail_point,
 };
 
 pub use self::{
@@ -113,6 +113,7 @@ impl Broker {
             };
             let (provider, upstream) = (provider.clone(), upstream.clone());
             if let Advanced::Done(interaction) = self.store.advance(interaction, Step::Open, self.clock.now()).await? {
+                fail_point!(PageOpened);
                 let stored = self.stored(user, &provider.name).await?;
                 let purpose = purpose(&interaction, &provider, &upstream, &stored);
                 let approvals = stored.approvals().to_vec();
@@ -138,12 +139,15 @@ impl Broker {
             Err(faults) => return Ok(Submitted::Wrong(Box::new(visit), faults)),
         };
         let visit = self.consent(visit).await?;
+        fail_point!(Consented);
+        fail_point!(CheckSending);
         if let Some(request) = visit.provider.check()
             && let Err(error) = check(&self.egress, &visit.provider, request, &secrets).await
         {
             tracing::info!(provider = visit.provider.name, interaction = %id, %error, "the check failed");
             return Ok(Submitted::Unchecked(Box::new(visit), error));
         }
+        fail_point!(CheckAnswered);
         self.complete(visit, &|| Completion::Connect { secrets: secrets.clone() }).await
     }
 
@@ -167,8 +171,6 @@ impl Broker {
             }
             let step = Step::Decline { by: DeclinedBy::Page };
             if let Advanced::Done(interaction) = self.store.advance(interaction, step, self.clock.now()).await? {
-                let Interaction { principal, destination, provider, .. } = &interaction;
-                self.limits.note_decline(principal, &destination.upstream, provider, self.clock.now());
                 return Ok(interaction);
             }
         }
@@ -242,7 +244,10 @@ impl Broker {
             let Interaction { id, principal, .. } = visit.interaction.clone();
             match self.store.complete(visit.interaction, completion(), self.clock.now()).await? {
                 Advanced::Done(interaction) => {
-                    self.credentials.forget(&principal.user, &interaction.provider);
+                    fail_point!(CompletionTold);
+                    let Interaction { provider, destination, .. } = &interaction;
+                    self.credentials.forget(&principal.user, provider);
+                    self.limits.forget_rest(&principal, &destination.upstream, provider);
                     return Ok(Submitted::Completed(Box::new(interaction)));
                 }
                 Advanced::Refused(refused) if refused.obstacle == Obstacle::NoCredential => {

@@ -12,6 +12,9 @@ use usher_store::{InteractionId, StoreError};
 /// How long to wait before a store that did not answer is asked again. A wake asks it earlier.
 const AFTER_FAULT: Duration = Duration::from_secs(1);
 
+/// How long the store may take over the last look, when the time of a wait is over (R-SEC-04).
+const LAST_LOOK: Duration = Duration::from_secs(2);
+
 type Waiters = HashMap<InteractionId, watch::Sender<()>>;
 
 /// The waiters of this replica. Cheap to clone.
@@ -74,7 +77,7 @@ impl Waiter {
 }
 
 /// Looks until something became of what `waiters` wait for, and once more when it is `over`. A fault of the store counts
-/// only then: it may be back in time.
+/// only then: it may be back in time. One that does not answer ends nothing earlier and not much later.
 pub(super) async fn until<T, F: Future<Output = Result<T, StoreError>>>(
     waiters: &mut [Waiter],
     look: impl Fn() -> F,
@@ -84,7 +87,12 @@ pub(super) async fn until<T, F: Future<Output = Result<T, StoreError>>>(
     let mut over = std::pin::pin!(over);
     loop {
         // On the heap, so that whoever waits stays small.
-        let again = match Box::pin(look()).await {
+        let mut looking = Box::pin(look());
+        let found = tokio::select! {
+            found = &mut looking => found,
+            () = &mut over => return last(looking).await,
+        };
+        let again = match found {
             Ok(found) if !is_open(&found) => return Ok(found),
             Ok(_) => None,
             Err(error) => {
@@ -96,9 +104,15 @@ pub(super) async fn until<T, F: Future<Output = Result<T, StoreError>>>(
         tokio::select! {
             _ = woken => {}
             () = tokio::time::sleep(again.unwrap_or_default()), if again.is_some() => {}
-            () = &mut over => return Box::pin(look()).await,
+            () = &mut over => return last(Box::pin(look())).await,
         }
     }
+}
+
+/// A look that has no more time than [`LAST_LOOK`].
+async fn last<T>(look: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+    let silent = |_| Err(StoreError::Unavailable(format!("no answer within {} seconds", LAST_LOOK.as_secs())));
+    tokio::time::timeout(LAST_LOOK, look).await.unwrap_or_else(silent)
 }
 
 impl Drop for Waiter {
@@ -147,6 +161,18 @@ mod tests {
         let found = until(&mut waiters, || std::future::ready(Err::<(), _>(fault())), |()| true, over).await;
         assert!(matches!(found, Err(StoreError::Unavailable(_))));
         assert_eq!(before.elapsed(), Duration::from_secs(40));
+    }
+
+    /// R-SEC-04: so does a store that says nothing at all.
+    #[tokio::test(start_paused = true)]
+    async fn a_store_that_is_silent_keeps_nobody_longer() {
+        let waiting = Waiting::default();
+        let mut waiters = [waiting.on(&InteractionId::new(&SystemRandom))];
+        let before = tokio::time::Instant::now();
+        let over = tokio::time::sleep(Duration::from_secs(40));
+        let found = until(&mut waiters, std::future::pending::<Result<(), StoreError>>, |()| true, over).await;
+        assert!(matches!(found, Err(StoreError::Unavailable(_))));
+        assert_eq!(before.elapsed(), Duration::from_secs(40) + LAST_LOOK);
     }
 
     #[tokio::test]

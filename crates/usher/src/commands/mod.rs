@@ -3,8 +3,10 @@
 
 pub mod demo;
 mod forward;
+mod guard;
 pub mod keys;
 pub mod login;
+mod reload;
 pub mod serve;
 mod stop;
 
@@ -28,7 +30,10 @@ enum Command {
     Demo(demo::Args),
     /// Sign in to the pages in this machine's browser, by a one-time link.
     Login(login::Args),
-    /// The key file that all credentials are sealed with.
+    /// Ends what a killed service leaves behind; the service runs it for itself.
+    #[command(hide = true)]
+    Guard,
+    /// The master keys that everything is sealed with.
     Keys {
         #[command(subcommand)]
         command: keys::Command,
@@ -46,6 +51,9 @@ pub struct ConfigArgs {
 /// Parses the command line and runs the command.
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
+    if matches!(cli.command, Command::Guard) {
+        return guard::run(std::io::stdin().lock());
+    }
     install_crypto_provider();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -59,7 +67,8 @@ pub fn run() -> ExitCode {
             Command::Serve(args) => serve::run(&args).await,
             Command::Demo(args) => demo::run(args).await,
             Command::Login(args) => login::run(args).await,
-            Command::Keys { command } => keys::run(&command),
+            Command::Keys { command } => keys::run(&command).await,
+            Command::Guard => ExitCode::SUCCESS,
         }
     });
     // A blocking task that hangs, such as a name look-up, does not hold the process.
@@ -70,6 +79,11 @@ pub fn run() -> ExitCode {
 /// The one crypto provider of the process. A second call changes nothing.
 pub fn install_crypto_provider() {
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+}
+
+/// Our own program, to run it again; none where the system does not tell.
+pub(crate) fn own_program() -> Option<PathBuf> {
+    std::env::current_exe().ok()
 }
 
 /// A variable of the environment.

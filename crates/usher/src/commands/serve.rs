@@ -6,7 +6,7 @@ use elicit::SystemRandom;
 use secrecy::ExposeSecret;
 use serde_json::json;
 
-use super::{ConfigArgs, colours, environment, fail, stop::asked_to_stop};
+use super::{ConfigArgs, colours, environment, fail, own_program, reload, stop::asked_to_stop};
 use crate::{
     app::App,
     clock::SystemClock,
@@ -30,14 +30,21 @@ pub struct Args {
 /// Runs the command.
 pub async fn run(args: &Args) -> ExitCode {
     telemetry::install(environment("USHER_LOG").as_deref(), colours());
+    #[cfg(feature = "fail-points")]
+    if let Some(armed) = environment("USHER_FAIL_POINT")
+        && let Err(error) = usher_store::FailPoint::arm(&armed)
+    {
+        return fail(&error);
+    }
     let config = match Config::load(&args.config.config, &environment) {
         Ok(config) => config,
         Err(faults) => return fail(&faults),
     };
-    let mut running = match start(config, None, Arc::new(SystemClock), Arc::new(SystemRandom)).await {
-        Ok(running) => running,
-        Err(error) => return fail(&error),
-    };
+    let mut running =
+        match start(config, None, Arc::new(SystemClock), Arc::new(SystemRandom), own_program().as_deref()).await {
+            Ok(running) => running,
+            Err(error) => return fail(&error),
+        };
     // A log that a supervisor keeps is no place for secrets: only the person who looks on gets them (R-SEC-07).
     if args.show_token || std::io::stdout().is_terminal() {
         match pages::login::link(&running.app, &local_user()).await {
@@ -47,6 +54,7 @@ pub async fn run(args: &Args) -> ExitCode {
     } else {
         println!("{}", addresses(&running.app));
     }
+    reload::at_hangup(Arc::clone(&running.app));
     tokio::select! {
         () = asked_to_stop(false) => {}
         () = running.ended() => return fail(&"the server ended by itself; the log says why"),

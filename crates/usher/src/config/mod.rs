@@ -4,6 +4,7 @@
 //! fix; nothing listens before the whole file is right. Keys that nobody asked for are faults too.
 
 mod check;
+mod command;
 mod duration;
 mod fault;
 mod field;
@@ -13,40 +14,48 @@ pub(crate) mod folder;
 mod header;
 mod identity;
 mod keys;
+mod limits;
 mod listen;
 mod name;
 mod need;
 mod pattern;
 mod places;
 pub(crate) mod private_file;
+mod processes;
 mod provider;
 mod public_url;
 mod reader;
 mod secret;
+mod size;
 mod store;
 mod suggest;
 mod target;
 mod template;
 mod text;
 mod upstream;
+mod variable;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 
 pub use check::Check;
+pub use command::Command;
 pub use fault::{Fault, Faults};
 pub use field::Field;
 pub use identity::Identity;
+pub use limits::Limits;
 pub(crate) use name::is_name;
 pub use need::Need;
 pub use pattern::{Pattern, PatternError};
+pub use processes::Processes;
 pub use provider::{Provider, ProviderKind};
 pub use public_url::{PublicUrl, PublicUrlError};
 pub use template::{Template, TemplateError};
 pub use text::Text;
-pub use upstream::{Fallback, Upstream};
+pub use upstream::{Fallback, Transport, Upstream};
 
 use reader::{Document, Reader, Secrets};
 
@@ -59,16 +68,22 @@ pub struct Config {
     pub listen: SocketAddr,
     /// The URL of the store, `sqlite:…` with an absolute path or `postgres://…`. Holds a password at times.
     pub store: SecretString,
+    /// How long a start waits for a store that is a server and not up yet.
+    pub store_wait: Duration,
     /// The database file, where the store is one.
     pub database: Option<PathBuf>,
     /// The file with the master keys.
     pub keys_file: PathBuf,
     /// How users and clients prove who they are.
     pub identity: Identity,
+    /// How much is served.
+    pub limits: Limits,
     /// The services whose credentials users connect, in the order of the file.
     pub providers: Vec<Provider>,
     /// The MCP servers behind the gateway, in the order of the file; at least one.
     pub upstreams: Vec<Upstream>,
+    /// How many servers that are commands may run.
+    pub processes: Processes,
     /// The folder of the configuration file, where relative paths start.
     pub directory: PathBuf,
 }
@@ -92,6 +107,7 @@ impl Config {
             let addresses = listen::agree(public_url, listen::read(root.take("listen")));
             let store = store::read(root.take("store"), &reader);
             let keys = keys::read(root.take("keys"), &reader);
+            let store_wait = store.as_ref().map_or(store::WAIT, |store| store.wait);
             let (store, database) = store.map_or((None, None), |store| (Some(store.url), store.file));
             let folder = file::folder_or(database.as_ref(), reader.directory());
             let local = identity::read(root.take("identity"), folder);
@@ -100,8 +116,10 @@ impl Config {
             let database_path = database.as_ref().map(|file| file.path.clone());
             let files = [database, keys, tokens, control];
             file::check_distinct(&files.into_iter().flatten().collect::<Vec<_>>(), &reader);
+            let limits = limits::read(root.take("limits"));
             let providers = provider::read_all(root.take("provider"));
             let upstreams = upstream::read_all(root, &providers);
+            let processes = processes::read(root.take("processes"));
             // Only here may a section that failed end the reading: all faults are found by now.
             let (public_url, listen) = addresses?;
             let [keys_file, tokens_file, control_file] = paths;
@@ -109,11 +127,14 @@ impl Config {
                 public_url,
                 listen,
                 store: store?,
+                store_wait,
                 database: database_path,
                 keys_file: keys_file?,
                 identity: Identity::Local { tokens_file: tokens_file?, control_file: control_file? },
+                limits,
                 providers: providers.into_complete(),
                 upstreams: upstreams?,
+                processes: processes?,
                 directory: reader.directory().to_owned(),
             })
         });
@@ -144,9 +165,19 @@ impl Paths {
     /// Reads the file at `path`. A secret that it names and that cannot be had here, an environment variable of the
     /// service for example, is no fault; all others are.
     pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Self, Faults> {
+        Self::load_with_store(path, env).map(|(paths, _)| paths)
+    }
+
+    /// The same with the URL of the store, if it can be had here.
+    pub fn load_with_store(
+        path: &Path,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<(Self, Option<SecretString>), Faults> {
         let config = Config::read(&text_of(path)?, path, env, Secrets::Spared)?;
         let Identity::Local { control_file, .. } = config.identity;
-        Ok(Self { keys_file: config.keys_file, control_file })
+        // What was spared is empty.
+        let store = Some(config.store).filter(|url| !url.expose_secret().is_empty());
+        Ok((Self { keys_file: config.keys_file, control_file }, store))
     }
 }
 

@@ -1,5 +1,7 @@
 //! `[[upstream.needs]]`: which credential an upstream needs, for what, and where it goes.
 
+use std::fmt::Display;
+
 use http::HeaderName;
 
 use super::header::{self, Request};
@@ -8,6 +10,7 @@ use super::provider::Providers;
 use super::reader::{Node, Table};
 use super::suggest;
 use super::template::Template;
+use super::variable;
 
 /// A credential that an upstream needs.
 #[derive(Clone, Debug)]
@@ -16,8 +19,10 @@ pub struct Need {
     pub provider: String,
     /// The calls that ask for it when it is missing; other requests carry it if it is there. Never empty.
     pub on: Vec<Pattern>,
-    /// The headers that carry it.
+    /// The headers that carry it to a server at a URL.
     pub headers: Vec<(HeaderName, Template)>,
+    /// The variables that carry it to a server that is a command.
+    pub env: Vec<(String, Template)>,
 }
 
 impl Need {
@@ -27,12 +32,58 @@ impl Need {
     }
 }
 
+/// How a server takes credentials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// At a URL: in headers.
+    Headers,
+    /// As a command: in its environment.
+    Variables,
+}
+
+impl Takes {
+    fn key(self) -> &'static str {
+        match self {
+            Self::Headers => "header",
+            Self::Variables => "env",
+        }
+    }
+
+    fn other(self) -> Self {
+        match self {
+            Self::Headers => Self::Variables,
+            Self::Variables => Self::Headers,
+        }
+    }
+
+    fn is_for(self) -> &'static str {
+        match self {
+            Self::Headers => "that have a url",
+            Self::Variables => "that are commands",
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Headers => "header",
+            Self::Variables => "variable",
+        }
+    }
+
+    fn example(self) -> &'static str {
+        match self {
+            Self::Headers => "header = { X-Api-Key = \"{api_key}\" }",
+            Self::Variables => "env = { WEATHER_KEY = \"{api_key}\" }",
+        }
+    }
+}
+
 /// Reads the needs of an upstream. A provider stands once, and a header has one source, since requests
 /// beside the patterns carry all credentials.
-pub(super) fn read_all(node: &Node<'_>, providers: &Providers<'_>) -> Vec<Need> {
+pub(super) fn read_all(node: &Node<'_>, providers: &Providers<'_>, takes: Takes) -> Vec<Need> {
     let mut needs: Vec<Need> = Vec::new();
     for table in node.tables("upstream.needs") {
-        let Some(need) = read(table, providers, &needs) else {
+        let Some(need) = read(table, providers, &needs, takes) else {
             continue;
         };
         needs.push(need);
@@ -40,45 +91,65 @@ pub(super) fn read_all(node: &Node<'_>, providers: &Providers<'_>) -> Vec<Need> 
     needs
 }
 
-fn read(table: Table<'_>, providers: &Providers<'_>, before: &[Need]) -> Option<Need> {
+fn read(table: Table<'_>, providers: &Providers<'_>, before: &[Need], takes: Takes) -> Option<Need> {
     let provider =
         table.require("provider", "provider = \"weather\"").and_then(|node| provider(&node, providers, before));
     let on = table.take("on").map_or_else(Pattern::all, |node| patterns(&node));
-    if let Some(node) = table.take("env") {
-        node.fault(
-            "env is for upstreams that are commands, which are not available in this version",
-            "use header = { X-Api-Key = \"{api_key}\" }",
-        );
+    let key = takes.key();
+    if let Some(node) = table.take(takes.other().key()) {
+        let other = takes.other();
+        node.fault(format!("{} is for upstreams {}", other.key(), other.is_for()), format!("use {}", takes.example()));
     }
-    let headers = table
-        .require("header", "header = { X-Api-Key = \"{api_key}\" }")
-        .map(|node| (header::read_all(&node, Request::Upstream), node));
+    let node = table.require(key, takes.example());
     table.close();
-    let ((headers, node), provider) = (headers?, provider?);
-    for (name, _, node) in &headers {
-        let taken = before.iter().find(|need| need.headers.iter().any(|(other, _)| other == name));
-        if let Some(taken) = taken {
-            node.fault(
-                format!("the header {name} is set from the provider {} already", taken.provider),
-                "send each credential in its own header",
-            );
-        }
-    }
-    if let Some(fields) = providers.fields(provider) {
-        check_fields(&headers, provider, &fields);
-        let used = headers.iter().any(|(_, template, _)| template.fields().next().is_some());
-        if !used && !headers.is_empty() {
-            node.fault(
-                "no header carries a field of the provider: users would connect for nothing",
-                format!("use a field of {provider}: {{{}}}", fields.join("}, {")),
-            );
-        }
-    }
+    let (headers, env) = match (&node, takes) {
+        (Some(node), Takes::Headers) => (header::read_all(node, Request::Upstream), Vec::new()),
+        (Some(node), Takes::Variables) => (Vec::new(), variable::read_all(node)),
+        (None, _) => return None,
+    };
+    let (node, provider) = (node?, provider?);
+    let fields = providers.fields(provider).unwrap_or_default();
+    let source = |has: &dyn Fn(&Need) -> bool| before.iter().find(|need| has(need)).map(|need| need.provider.as_str());
+    check_taken("header", &headers, |name| source(&|need| need.headers.iter().any(|(other, _)| other == name)));
+    check_taken("variable", &env, |name| source(&|need| need.env.iter().any(|(other, _)| other == name)));
+    check_used(&headers, takes, &node, provider, &fields);
+    check_used(&env, takes, &node, provider, &fields);
     Some(Need {
         provider: provider.to_owned(),
         on,
         headers: headers.into_iter().map(|(name, template, _)| (name, template)).collect(),
+        env: env.into_iter().map(|(name, template, _)| (name, template)).collect(),
     })
+}
+
+/// Leaves a fault for each header or variable that has another source already.
+fn check_taken<'b, N: Display>(
+    what: &str,
+    carriers: &[(N, Template, Node<'_>)],
+    source: impl Fn(&N) -> Option<&'b str>,
+) {
+    for (name, _, node) in carriers {
+        if let Some(source) = source(name) {
+            node.fault(
+                format!("the {what} {name} is set from the provider {source} already"),
+                format!("send each credential in its own {what}"),
+            );
+        }
+    }
+}
+
+/// Leaves a fault for each field that the provider does not have, and where none is used at all.
+fn check_used<N>(carriers: &[(N, Template, Node<'_>)], takes: Takes, node: &Node<'_>, provider: &str, fields: &[&str]) {
+    if carriers.is_empty() || fields.is_empty() {
+        return;
+    }
+    check_fields(carriers, provider, fields);
+    if carriers.iter().all(|(_, template, _)| template.fields().next().is_none()) {
+        node.fault(
+            format!("no {} carries a field of the provider: users would connect for nothing", takes.noun()),
+            format!("use a field of {provider}: {{{}}}", fields.join("}, {")),
+        );
+    }
 }
 
 fn provider<'r>(node: &Node<'r>, providers: &Providers<'_>, before: &[Need]) -> Option<&'r str> {
@@ -120,8 +191,8 @@ fn patterns(node: &Node<'_>) -> Vec<Pattern> {
 }
 
 /// Leaves a fault for each field of the templates that the provider does not have.
-pub(super) fn check_fields(headers: &[(HeaderName, Template, Node<'_>)], provider: &str, fields: &[&str]) {
-    for (_, template, node) in headers {
+pub(super) fn check_fields<N>(carriers: &[(N, Template, Node<'_>)], provider: &str, fields: &[&str]) {
+    for (_, template, node) in carriers {
         for field in template.fields().filter(|field| !fields.contains(field)) {
             let fix = suggest::closest(field, fields.iter().copied()).map_or_else(
                 || format!("fields of {provider}: {}", fields.join(", ")),

@@ -52,7 +52,20 @@ impl Provider {
         template: &Template,
         secrets: &BTreeMap<String, SecretString>,
     ) -> Result<Option<HeaderValue>, TemplateError> {
-        match template.header_value(secrets) {
+        self.unless_left_empty(template.header_value(secrets))
+    }
+
+    /// The same as the value of a variable.
+    pub fn variable(
+        &self,
+        template: &Template,
+        secrets: &BTreeMap<String, SecretString>,
+    ) -> Result<Option<SecretString>, TemplateError> {
+        self.unless_left_empty(template.variable_value(secrets))
+    }
+
+    fn unless_left_empty<T>(&self, made: Result<T, TemplateError>) -> Result<Option<T>, TemplateError> {
+        match made {
             Ok(value) => Ok(Some(value)),
             Err(TemplateError::MissingField(name)) if !self.requires(&name) => Ok(None),
             Err(error) => Err(error),

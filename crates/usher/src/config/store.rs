@@ -1,10 +1,12 @@
 //! `[store]`: where durable state is kept.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
+use super::duration;
 use super::file::NamedFile;
 use super::reader::{Node, Reader};
 use super::secret::{self, Secret};
@@ -17,7 +19,11 @@ const EXAMPLE: &str = "url = \"sqlite:usher.db\" or \"postgres://usher@db.exampl
 pub(super) struct Store<'r> {
     pub(super) url: SecretString,
     pub(super) file: Option<NamedFile<'r>>,
+    pub(super) wait: Duration,
 }
+
+/// How long a start waits for PostgreSQL by default.
+pub(super) const WAIT: Duration = Duration::from_secs(10);
 
 /// Reads the section; by default `usher.db` beside the configuration file.
 pub(super) fn read<'r>(node: Option<Node<'r>>, reader: &Reader<'_>) -> Option<Store<'r>> {
@@ -26,18 +32,19 @@ pub(super) fn read<'r>(node: Option<Node<'r>>, reader: &Reader<'_>) -> Option<St
     };
     let table = section.table("[store]")?;
     let found = secret::read(&table, &KEYS);
+    let wait = table.take("wait").and_then(|node| duration::read(&node, 0..=600)).unwrap_or(WAIT);
     table.close();
     let (url, node) = match found.ok()? {
         Secret::Found(found) => found,
         Secret::Absent => return default(reader),
         // A URL that is given elsewhere is a server's, most likely; its password is what it is kept apart for.
-        Secret::Spared => return Some(Store { url: SecretString::default(), file: None }),
+        Secret::Spared => return Some(Store { url: SecretString::default(), file: None, wait }),
     };
     // The URL may hold a password: no fault quotes it.
     let text = url.expose_secret();
     if let Some(path) = text.strip_prefix("sqlite:") {
         return match sqlite(path.strip_prefix("//").unwrap_or(path), reader.directory()) {
-            Ok((url, path)) => Some(Store { url, file: Some(NamedFile::new(KEY, path, Some(node))) }),
+            Ok((url, path)) => Some(Store { url, file: Some(NamedFile::new(KEY, path, Some(node))), wait }),
             Err((message, fix)) => {
                 node.fault(message, fix);
                 None
@@ -46,7 +53,7 @@ pub(super) fn read<'r>(node: Option<Node<'r>>, reader: &Reader<'_>) -> Option<St
     }
     let scheme = Url::parse(text).ok().map(|url| url.scheme().to_owned());
     if matches!(scheme.as_deref(), Some("postgres" | "postgresql")) {
-        return Some(Store { url, file: None });
+        return Some(Store { url, file: None, wait });
     }
     node.fault(
         "is neither a sqlite: nor a postgres:// URL",
@@ -57,7 +64,7 @@ pub(super) fn read<'r>(node: Option<Node<'r>>, reader: &Reader<'_>) -> Option<St
 
 fn default<'r>(reader: &Reader<'_>) -> Option<Store<'r>> {
     match sqlite("usher.db", reader.directory()) {
-        Ok((url, path)) => Some(Store { url, file: Some(NamedFile::new(KEY, path, None)) }),
+        Ok((url, path)) => Some(Store { url, file: Some(NamedFile::new(KEY, path, None)), wait: WAIT }),
         Err((message, fix)) => {
             reader.fault(KEY, 0, message, fix);
             None

@@ -38,6 +38,9 @@ pub enum TemplateError {
     /// The rendered text has characters that a header cannot carry: a line break, a control character, or no ASCII.
     #[error("the value contains characters that a header cannot carry")]
     HeaderValue,
+    /// The rendered text has characters that a variable should not carry: a line break or another control character.
+    #[error("the value contains control characters, which a variable cannot carry safely")]
+    VariableValue,
 }
 
 impl Template {
@@ -101,6 +104,16 @@ impl Template {
         let mut value = HeaderValue::from_str(&text).map_err(|_| TemplateError::HeaderValue)?;
         value.set_sensitive(true);
         Ok(value)
+    }
+
+    /// The text as the value of a variable. Control characters are refused: programs write variables into files and
+    /// command lines where a line break begins something else, and NUL would end it.
+    pub fn variable_value(&self, secrets: &BTreeMap<String, SecretString>) -> Result<SecretString, TemplateError> {
+        let text = self.text(secrets)?;
+        if text.chars().any(char::is_control) {
+            return Err(TemplateError::VariableValue);
+        }
+        Ok(SecretString::from(text.as_str()))
     }
 
     fn text(&self, secrets: &BTreeMap<String, SecretString>) -> Result<Zeroizing<String>, TemplateError> {
@@ -192,6 +205,17 @@ mod tests {
             assert_eq!(error, TemplateError::HeaderValue, "{secret:?}");
             assert!(!error.to_string().contains(secret));
         }
+    }
+
+    #[test]
+    fn a_variable_carries_no_control_characters() {
+        let template = Template::parse("{api_key}").unwrap();
+        for secret in ["a\nb", "a\0", "\u{1b}[0m", "a\u{85}b"] {
+            let error = template.variable_value(&secrets(&[("api_key", secret)])).unwrap_err();
+            assert_eq!(error, TemplateError::VariableValue, "{secret:?}");
+        }
+        let value = template.variable_value(&secrets(&[("api_key", "schlüssel €")])).unwrap();
+        assert_eq!(value.expose_secret(), "schlüssel €");
     }
 
     #[test]

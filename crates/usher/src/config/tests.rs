@@ -2,6 +2,7 @@
 
 mod addresses;
 mod files;
+mod limits;
 mod sections;
 
 use std::path::Path;
@@ -48,7 +49,7 @@ fn an_upstream_alone_is_a_whole_file() {
 
     let upstream = config.upstream("weather").unwrap();
     assert_eq!(upstream.title.get("en"), "weather");
-    assert_eq!(upstream.url.as_str(), "https://weather-mcp.example/mcp");
+    assert!(matches!(&upstream.transport, Transport::Http(url) if url.as_str() == "https://weather-mcp.example/mcp"));
     assert_eq!(upstream.hold, Duration::from_secs(40));
     assert_eq!(upstream.timeout, Duration::from_mins(1));
     assert_eq!(upstream.fallback, Fallback::Error);
@@ -185,8 +186,8 @@ provider = "weather"
 
 [[upstream]]
 name = "local"
-command = ["npx"]
-env = { A = "b" }
+command = []
+env = { 1A = "b" }
 
 [[upstream]]
 name = "more"
@@ -226,7 +227,7 @@ header = { Mcp-Session-Id = "{api_key}", Cookie = "{api_key}" }
     /etc/usher/usher.toml:29:35: provider[2].field[0].secret: expected true or false, found a string
       fix: write true or false, without quotes
     /etc/usher/usher.toml:31:1: upstream[0].url: is missing
-      fix: add url = "https://weather-mcp.example/mcp"
+      fix: add url = "https://weather-mcp.example/mcp", or command = ["npx", "-y", "weather-mcp"]
     /etc/usher/usher.toml:33:8: upstream[0].hold: expected a string, found an integer
       fix: write it in quotes, for example "40s"
     /etc/usher/usher.toml:34:12: upstream[0].fallback: the inbox is not available in this version
@@ -247,8 +248,10 @@ header = { Mcp-Session-Id = "{api_key}", Cookie = "{api_key}" }
       fix: write a field as {api_key}, and a brace itself as {{ or }}
     /etc/usher/usher.toml:40:1: upstream[0].needs[1].header: is missing
       fix: add header = { X-Api-Key = "{api_key}" }
-    /etc/usher/usher.toml:45:11: upstream[1].command: command upstreams are not available in this version
-      fix: run the server over HTTP and give its url
+    /etc/usher/usher.toml:45:11: upstream[1].command: names no program
+      fix: for example command = ["npx", "-y", "weather-mcp"]
+    /etc/usher/usher.toml:46:9: upstream[1].env.1A: "1A" is no name of a variable
+      fix: use letters, digits and underscores: WEATHER_KEY
     /etc/usher/usher.toml:50:7: upstream[2].url: contains a user name or password
       fix: remove it; credentials are sent in headers
     /etc/usher/usher.toml:50:7: upstream[2].url: contains a fragment, which is never sent

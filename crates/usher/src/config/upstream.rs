@@ -6,7 +6,8 @@ use std::time::Duration;
 use secrecy::SecretString;
 use url::Url;
 
-use super::need::{self, Need};
+use super::command::{self, Command};
+use super::need::{self, Need, Takes};
 use super::provider::{Provider, Providers};
 use super::reader::{Node, Table};
 use super::text::{self, Text};
@@ -19,8 +20,8 @@ pub struct Upstream {
     pub name: String,
     /// What people know it by; the name by default.
     pub title: Text,
-    /// Its MCP endpoint (streamable HTTP). Written by the operator (R-SEC-05).
-    pub url: Url,
+    /// How it is reached. Written by the operator (R-SEC-05).
+    pub transport: Transport,
     /// How long a call is held while its user is at a page, from the call's arrival; 0 s to 10 min, 40 s by default.
     pub hold: Duration,
     /// How long the first byte of an answer may take; 1 s to 1 h, 60 s by default.
@@ -33,6 +34,15 @@ pub struct Upstream {
     pub needs: Vec<Need>,
 }
 
+/// How a server is reached.
+#[derive(Clone, Debug)]
+pub enum Transport {
+    /// Its MCP endpoint, streamable HTTP.
+    Http(Url),
+    /// A program that is started here, over its standard streams.
+    Process(Command),
+}
+
 /// What a client gets that cannot show a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
@@ -41,15 +51,21 @@ pub enum Fallback {
 }
 
 impl Upstream {
-    /// Where credentials go that are sent to this server: its name, and the origin of its URL.
+    /// Where credentials go that are sent to this server: its name, and the origin of its URL or its command.
     pub fn destination(&self) -> usher_store::Destination {
-        usher_store::Destination { upstream: self.name.clone(), target: self.url.origin().ascii_serialization() }
+        let target = match &self.transport {
+            Transport::Http(url) => url.origin().ascii_serialization(),
+            Transport::Process(command) => command.line(),
+        };
+        usher_store::Destination { upstream: self.name.clone(), target }
     }
 
-    /// Whether each header that it needs of `provider` can be made of `secrets`.
+    /// Whether each header or variable that it needs of `provider` can be made of `secrets`.
     pub fn takes(&self, provider: &Provider, secrets: &BTreeMap<String, SecretString>) -> bool {
-        let needs = self.needs.iter().filter(|need| need.provider == provider.name);
-        needs.flat_map(|need| &need.headers).all(|(_, template)| provider.header(template, secrets).is_ok())
+        self.needs.iter().filter(|need| need.provider == provider.name).all(|need| {
+            need.headers.iter().all(|(_, template)| provider.header(template, secrets).is_ok())
+                && need.env.iter().all(|(_, template)| provider.variable(template, secrets).is_ok())
+        })
     }
 }
 
@@ -72,31 +88,48 @@ pub(super) fn read_all(root: &Table<'_>, providers: &Providers<'_>) -> Option<Ve
 
 fn read(table: Table<'_>, name: Option<&str>, providers: &Providers<'_>) -> Option<Upstream> {
     let title = table.take("title").map(|node| text::read(&node));
-    if let Some(node) = table.take("command") {
-        node.fault("command upstreams are not available in this version", "run the server over HTTP and give its url");
-        // The other keys of such a table are not looked at: they would only be faults that follow from this one.
-        return None;
-    }
-    let url = table.require("url", "url = \"https://weather-mcp.example/mcp\"").and_then(|node| target::read(&node));
+    let (transport, takes) = transport(&table);
     let hold = table.take("hold").map(|node| duration::read(&node, 0..=600));
     let timeout = table.take("timeout").map(|node| duration::read(&node, 1..=3600));
     if let Some(node) = table.take("fallback") {
         fallback(&node);
     }
-    let reject = table.take("reject").map_or_else(|| vec![401], |node| reject(&node));
-    let needs = table.take("needs").map(|node| need::read_all(&node, providers));
+    let reject = table.take("reject").map(|node| {
+        if takes == Takes::Variables {
+            node.fault("a command answers with no HTTP status", "remove it");
+        }
+        reject(&node)
+    });
+    let needs = table.take("needs").map(|node| need::read_all(&node, providers, takes));
     table.close();
     let name = name?;
     Some(Upstream {
         name: name.to_owned(),
         title: title.flatten().unwrap_or_else(|| Text::from(name)),
-        url: url?,
+        transport: transport?,
         hold: hold.flatten().unwrap_or(Duration::from_secs(40)),
         timeout: timeout.flatten().unwrap_or(Duration::from_mins(1)),
         fallback: Fallback::Error,
-        reject,
+        reject: reject.unwrap_or_else(|| vec![401]),
         needs: needs.unwrap_or_default(),
     })
+}
+
+/// How the server is reached, and how it takes credentials, which is known also where the former is wrong.
+fn transport(table: &Table<'_>) -> (Option<Transport>, Takes) {
+    let (url, command) = (table.take("url"), table.take("command"));
+    if let Some(node) = command {
+        if url.is_some() {
+            node.fault("a server is reached by url or by command", "keep one of them");
+        }
+        return (command::read(&node, table).map(Transport::Process), Takes::Variables);
+    }
+    command::refuse(table);
+    if url.is_none() {
+        let fix = "add url = \"https://weather-mcp.example/mcp\", or command = [\"npx\", \"-y\", \"weather-mcp\"]";
+        table.fault("url", "is missing", fix);
+    }
+    (url.and_then(|url| target::read(&url)).map(Transport::Http), Takes::Headers)
 }
 
 fn fallback(node: &Node<'_>) {

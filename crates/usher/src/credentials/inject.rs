@@ -1,18 +1,19 @@
-//! A credential becomes headers of the upstream's request, exactly as the operator wrote them.
+//! A credential becomes headers of the upstream's request, or variables of its environment, exactly as the operator wrote them.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
+use secrecy::SecretString;
 use usher_store::Credential;
 
-use crate::config::{Need, Provider};
+use crate::config::{Need, Provider, TemplateError};
 
 /// A stored secret does not fit the configuration any more: a field is missing, or cannot stand in a header.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the stored credential for {provider} does not fit header {header}: {reason}")]
+#[error("the stored credential for {provider} does not fit {carrier}: {reason}")]
 pub struct InjectError {
     /// The provider whose credential it is.
     pub provider: String,
-    /// The header that could not be made.
-    pub header: String,
+    /// The header or variable that could not be made.
+    pub carrier: String,
     /// Why, without any part of the secret.
     pub reason: String,
 }
@@ -26,10 +27,11 @@ pub struct Used {
     pub version: i64,
 }
 
-/// The headers to add, and whose they are. `Debug` shows names only.
+/// The headers and variables to add, and whose they are. `Debug` shows names only.
 #[derive(Default)]
 pub struct Injection {
     headers: Vec<(HeaderName, HeaderValue)>,
+    env: Vec<(String, SecretString)>,
     used: Vec<Used>,
 }
 
@@ -40,24 +42,34 @@ impl std::fmt::Debug for Injection {
 }
 
 impl Injection {
-    /// Adds the headers of one need of `provider`. One that uses an optional field which was left empty is left out. After
-    /// an error nothing is added.
+    /// Adds the headers and variables of one need of `provider`. One that uses an optional field which was left empty is
+    /// left out. After an error nothing is added.
     pub fn add(&mut self, need: &Need, provider: &Provider, credential: &Credential) -> Result<(), InjectError> {
-        let before = self.headers.len();
-        let added = need.headers.iter().try_for_each(|(name, template)| {
-            let value = provider.header(template, &credential.secrets).map_err(|error| InjectError {
-                provider: need.provider.clone(),
-                header: name.as_str().to_owned(),
-                reason: error.to_string(),
-            })?;
-            self.headers.extend(value.map(|value| (name.clone(), value)));
-            Ok(())
-        });
-        match added {
-            Ok(()) => self.used.push(Used { provider: need.provider.clone(), version: credential.version }),
-            Err(_) => self.headers.truncate(before),
-        }
-        added
+        let misfit = |carrier: &str, reason: &TemplateError| InjectError {
+            provider: need.provider.clone(),
+            carrier: carrier.to_owned(),
+            reason: reason.to_string(),
+        };
+        let header = |(name, template): &(HeaderName, _)| {
+            let value =
+                provider.header(template, &credential.secrets).map_err(|error| misfit(name.as_str(), &error))?;
+            Ok(value.map(|value| (name.clone(), value)))
+        };
+        let variable = |(name, template): &(String, _)| {
+            let value = provider.variable(template, &credential.secrets).map_err(|error| misfit(name, &error))?;
+            Ok(value.map(|value| (name.clone(), value)))
+        };
+        let headers: Vec<_> = need.headers.iter().map(header).collect::<Result<_, _>>()?;
+        let env: Vec<_> = need.env.iter().map(variable).collect::<Result<_, _>>()?;
+        self.headers.extend(headers.into_iter().flatten());
+        self.env.extend(env.into_iter().flatten());
+        self.used.push(Used { provider: need.provider.clone(), version: credential.version });
+        Ok(())
+    }
+
+    /// The variables of a process that gets these credentials.
+    pub fn env(&self) -> &[(String, SecretString)] {
+        &self.env
     }
 
     /// Puts the headers into a request, in place of any of the same name.

@@ -1,4 +1,6 @@
-//! Background loops: events of the store, the poll behind them, pruning.
+//! Background loops: events of the store, the poll behind them, pruning, master keys.
+
+pub mod keys;
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,7 +9,7 @@ use tokio::{
     task::JoinHandle,
     time::MissedTickBehavior,
 };
-use usher_store::{Event, Kind};
+use usher_store::{Event, Kind, SessionKey};
 
 use crate::{app::App, relay};
 
@@ -17,6 +19,8 @@ const POLL: Duration = Duration::from_secs(1);
 const POLL_IN_PROCESS: Duration = Duration::from_secs(10);
 /// How often expired rows are removed.
 const PRUNE: Duration = Duration::from_mins(5);
+/// How often it is looked for idle processes.
+const REAP: Duration = Duration::from_secs(1);
 /// Rows read in one query of the poll.
 const BATCH: usize = 500;
 
@@ -27,6 +31,9 @@ pub fn start(app: &Arc<App>) -> Vec<JoinHandle<()>> {
         tokio::spawn(until_stop(Arc::clone(app), listen(Arc::clone(app), events))),
         tokio::spawn(until_stop(Arc::clone(app), poll(Arc::clone(app)))),
         tokio::spawn(until_stop(Arc::clone(app), prune(Arc::clone(app)))),
+        tokio::spawn(until_stop(Arc::clone(app), reap(Arc::clone(app)))),
+        tokio::spawn(until_stop(Arc::clone(app), keys::watch(Arc::clone(app)))),
+        tokio::spawn(until_stop(Arc::clone(app), keys::rewrap(Arc::clone(app)))),
     ]
 }
 
@@ -48,16 +55,46 @@ async fn listen(app: Arc<App>, mut events: Receiver<Event>) {
                 let app = Arc::clone(&app);
                 tokio::spawn(async move { relay::deliver(&app, &id).await });
             }
-            Event::Credential(key) => app.broker.credentials.forget_key(&key),
-            Event::Session(key) => app.relay.forget_session(&key),
+            Event::Credential(key) => {
+                app.broker.credentials.forget_key(&key);
+                let app = Arc::clone(&app);
+                tokio::spawn(async move { relay::credentials_changed(&app, Some(&key)).await });
+            }
+            Event::Session(key) => {
+                app.relay.forget_session(&key);
+                let app = Arc::clone(&app);
+                tokio::spawn(async move { session_changed(&app, &key).await });
+            }
             Event::Everything => {
                 app.broker.credentials.forget_all();
                 app.relay.forget_sessions();
                 app.broker.waiting.wake_all();
                 let app = Arc::clone(&app);
-                tokio::spawn(async move { relay::catch_up(&app).await });
+                tokio::spawn(async move {
+                    relay::catch_up(&app).await;
+                    relay::credentials_changed(&app, None).await;
+                });
             }
         }
+    }
+}
+
+async fn session_changed(app: &App, key: &SessionKey) {
+    match app.store.session_of(key, app.clock.now()).await {
+        Ok(None) => app.relay.session_over(key),
+        Ok(Some(_)) => {}
+        // Its process ends when it is idle.
+        Err(error) => tracing::warn!(session = %key, %error, "a session that may be over cannot be looked up"),
+    }
+}
+
+/// Processes that nobody uses are stopped.
+async fn reap(app: Arc<App>) {
+    let mut ticks = tokio::time::interval(REAP);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        app.relay.reap(&app.config);
     }
 }
 
@@ -87,6 +124,7 @@ async fn prune(app: Arc<App>) {
     loop {
         ticks.tick().await;
         app.broker.limits.shrink();
+        app.relay.shrink();
         match app.store.prune(app.clock.now()).await {
             Ok(pruned) => tracing::debug!(?pruned, "expired rows removed"),
             Err(error) => tracing::warn!(%error, "expired rows cannot be removed"),

@@ -134,6 +134,13 @@ fn is_id(raw: &RawValue) -> bool {
     }
 }
 
+/// `text` with `new` in the place of `part`, which was read from it; all else stays as it is. `None` where it was not.
+pub fn with_part(text: &str, part: &RawValue, new: &str) -> Option<String> {
+    let start = (part.get().as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
+    let (before, after) = (text.get(..start)?, text.get(start + part.get().len()..)?);
+    Some([before, new, after].concat())
+}
+
 /// A response with a result: `result` is JSON text.
 pub fn result_text(id: &RawValue, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id.get())
@@ -216,6 +223,17 @@ mod tests {
         assert!(
             matches!(Message::parse(text.as_bytes()), Ok(Message::Request { method, .. }) if method == "tools/call")
         );
+    }
+
+    /// R-GW-02
+    #[test]
+    fn a_part_is_replaced_and_nothing_else() {
+        let text = r#" {"x":1e999, "result" : {"a":1},"id":1,"jsonrpc":"2.0"}"#;
+        let Ok(Message::Response { outcome: Ok(result), .. }) = Message::parse(text.as_bytes()) else {
+            panic!("a result")
+        };
+        assert_eq!(with_part(text, result, "2").unwrap(), r#" {"x":1e999, "result" : 2,"id":1,"jsonrpc":"2.0"}"#);
+        assert_eq!(with_part("a part of something else", result, "2"), None);
     }
 
     proptest! {

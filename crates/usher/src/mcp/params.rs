@@ -90,6 +90,11 @@ pub fn is_modern(params: Option<&RawValue>) -> Result<bool, ParamsError> {
     Ok(meta_wire(meta)?.version.is_some())
 }
 
+/// What a modern request says its client can do, as it is written.
+pub fn raw_capabilities(params: Option<&RawValue>) -> Option<&RawValue> {
+    meta_wire(Params::parse(params).ok()?.meta).ok()?.capabilities
+}
+
 /// The version that a modern request names; it is looked at before anything that a later version may have changed.
 pub fn modern_version(meta: Option<&RawValue>) -> Result<Cow<'_, str>, ParamsError> {
     let lacks = || ParamsError("`_meta` lacks `io.modelcontextprotocol/protocolVersion`".to_owned());

@@ -22,6 +22,8 @@ pub struct Events {
     scanned: usize,
     /// Where the line begins that holds `scanned`.
     line_start: usize,
+    /// The last byte is a CR, which ends a line: an LF that follows is its second half.
+    after_return: bool,
 }
 
 impl Events {
@@ -35,23 +37,23 @@ impl Events {
     }
 
     /// The next whole event with the empty line that ends it; `None` where more bytes are needed.
+    ///
+    /// An event is whole at a CR, as it is for its reader, whatever follows. An LF that comes in a later piece then stands
+    /// before the next event.
     pub fn next_event(&mut self) -> Option<Event> {
+        if self.after_return && !self.buffer[self.scanned..].is_empty() {
+            self.after_return = false;
+            if self.buffer[self.scanned] == b'\n' {
+                self.scanned += 1;
+                self.line_start = self.scanned;
+            }
+        }
         while let Some(found) = memchr::memchr2(b'\n', b'\r', &self.buffer[self.scanned..]) {
             let end = self.scanned + found;
-            let after = if self.buffer[end] == b'\n' {
-                end + 1
-            } else {
-                // A CR may be the first half of a CR LF whose second half has not come yet.
-                match self.buffer.get(end + 1) {
-                    None => {
-                        self.scanned = end;
-                        return None;
-                    }
-                    Some(b'\n') => end + 2,
-                    Some(_) => end + 1,
-                }
-            };
+            let rest = &self.buffer[end..];
+            let after = end + if rest.starts_with(b"\r\n") { 2 } else { 1 };
             let empty = end == self.line_start;
+            self.after_return = rest == b"\r";
             self.line_start = after;
             self.scanned = after;
             if empty {
@@ -84,20 +86,6 @@ impl Event {
         lines(&String::from_utf8_lossy(&self.raw)).any(|line| line.starts_with("id:"))
     }
 
-    /// The event with `message` in place of its data. Its id and retry time stay.
-    pub fn with_message(&self, message: &str) -> Bytes {
-        let text = String::from_utf8_lossy(&self.raw);
-        let mut event = BytesMut::new();
-        for line in lines(text.trim_start_matches('\u{feff}')) {
-            if line.starts_with("id:") || line.starts_with("retry:") {
-                event.extend_from_slice(line.as_bytes());
-                event.extend_from_slice(b"\n");
-            }
-        }
-        event.extend_from_slice(&message_event(message));
-        event.freeze()
-    }
-
     /// The event's data: its `data` lines joined by newlines; `None` where it has none. It is read as clients read it:
     /// bytes that are no UTF-8 are replaced, and a byte order mark is passed over.
     pub fn data(&self) -> Option<Cow<'_, str>> {
@@ -108,9 +96,24 @@ impl Event {
     }
 }
 
+impl Event {
+    /// The event with other data; its other fields stay (R-GW-02).
+    pub fn with_data(&self, data: &str) -> Bytes {
+        let text = String::from_utf8_lossy(&self.raw);
+        let fields = lines(inner(&text)).filter(|line| !line.is_empty() && data_of(line).is_none());
+        framed(fields, data)
+    }
+}
+
+/// The text of an event without what may stand before its first line: half a line end, and a byte order mark.
+fn inner(text: &str) -> &str {
+    let text = text.strip_prefix('\n').unwrap_or(text);
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
 fn data_of(text: &str) -> Option<Cow<'_, str>> {
     let mut data: Option<Cow<'_, str>> = None;
-    for line in lines(text.strip_prefix('\u{feff}').unwrap_or(text)) {
+    for line in lines(inner(text)) {
         let Some(value) = line.strip_prefix("data") else { continue };
         let value = match value.strip_prefix(':') {
             Some(value) => value.strip_prefix(' ').unwrap_or(value),
@@ -125,15 +128,33 @@ fn data_of(text: &str) -> Option<Cow<'_, str>> {
     data
 }
 
+/// The lines of a text: each of LF, CR LF and CR ends one.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
-    text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let Some(end) = memchr::memchr2(b'\n', b'\r', text.as_bytes()) else {
+            rest = None;
+            return Some(text);
+        };
+        let (line, after) = text.split_at(end);
+        rest = after.strip_prefix("\r\n").or_else(|| after.get(1..));
+        Some(line)
+    })
 }
 
 /// Our own event that carries `message`.
 pub fn message_event(message: &str) -> Bytes {
-    let mut event = String::with_capacity(message.len() + 32);
-    event.push_str("event: message\n");
-    for line in lines(message) {
+    framed(std::iter::once("event: message"), message)
+}
+
+fn framed<'a>(fields: impl Iterator<Item = &'a str>, data: &str) -> Bytes {
+    let mut event = String::with_capacity(data.len() + 32);
+    for field in fields {
+        event.push_str(field);
+        event.push('\n');
+    }
+    for line in lines(data) {
         event.push_str("data: ");
         event.push_str(line);
         event.push('\n');
@@ -184,6 +205,14 @@ mod tests {
         }
     }
 
+    /// A server that ends lines by CR alone may ask something, and then wait.
+    #[test]
+    fn an_event_is_whole_before_its_next_byte_came() {
+        let (found, rest) = events(&[b"data: a\r\r", b"\ndata: b\r\n\r", b"\n"]);
+        assert_eq!(found, ["data: a\r\r", "\ndata: b\r\n\r"]);
+        assert_eq!(rest, "\n");
+    }
+
     #[test]
     fn data_lines_are_joined_and_other_fields_are_not_data() {
         let event = Event {
@@ -208,15 +237,17 @@ mod tests {
         assert_eq!(event.data().as_deref(), Some("{\n \"a\": 1\n}"));
     }
 
-    /// A client resumes from the same place, whatever the event says by now.
+    /// R-GW-02
     #[test]
-    fn an_event_with_another_message_keeps_its_id() {
+    fn an_event_with_other_data_keeps_its_other_fields() {
         let event =
-            Event { raw: Bytes::from_static(b"\xef\xbb\xbfid: 4\r\nevent: message\nretry:9\ndata: a\ndata: b\n\n") };
-        assert_eq!(event.with_message("{}"), "id: 4\nretry:9\nevent: message\ndata: {}\n\n");
-        assert_eq!(Event { raw: KEEP_ALIVE }.with_message("{}"), message_event("{}"));
-        let ours = Event { raw: event_with_id("u-1", &message_event("{}")) };
-        assert!(ours.has_id() && ours.data().as_deref() == Some("{}"));
+            Event { raw: Bytes::from_static(b"id: 7\r\ndata: {\r\ndata: }\r\nretry: 5\r\ndata\r\n: why\r\n\r\n") };
+        assert_eq!(event.with_data("{\n1}"), "id: 7\nretry: 5\n: why\ndata: {\ndata: 1}\n\n");
+    }
+
+    #[test]
+    fn each_line_end_counts_once() {
+        assert_eq!(lines("a\r\n\rb\n\nc\r").collect::<Vec<_>>(), ["a", "", "b", "", "c", ""]);
     }
 
     #[test]
@@ -230,7 +261,7 @@ mod tests {
     proptest! {
         /// R-GW-02: however the bytes are cut into chunks, the events' bytes are the stream's bytes.
         #[test]
-        fn no_byte_is_lost_or_moved(text in "[ab:\\r\\n ]{0,60}", cuts in proptest::collection::vec(0_usize..60, 0..6)) {
+        fn no_byte_is_lost_or_moved(text in "([b:\\r\\n ]|data){0,60}", cuts in proptest::collection::vec(0_usize..60, 0..6)) {
             let bytes = text.as_bytes();
             let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
             cuts.push(0);
@@ -239,11 +270,11 @@ mod tests {
             let chunks: Vec<&[u8]> = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
             let (whole, whole_rest) = events(&[bytes]);
             let (cut, cut_rest) = events(&chunks);
-            prop_assert_eq!(&whole, &cut);
-            prop_assert_eq!(&whole_rest, &cut_rest);
-            let mut joined = whole.concat();
-            joined.extend_from_slice(&whole_rest);
-            prop_assert_eq!(joined, bytes);
+            let data = |raw: &Vec<Bytes>| raw.iter().map(|raw| Event { raw: raw.clone() }.data().map(Cow::into_owned)).collect::<Vec<_>>();
+            prop_assert_eq!(data(&whole), data(&cut));
+            for (events, rest) in [(whole, whole_rest), (cut, cut_rest)] {
+                prop_assert_eq!([events.concat(), rest.to_vec()].concat(), bytes);
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use elicit::UserId;
 use http::{StatusCode, header};
 use secrecy::{ExposeSecret as _, SecretString};
-use usher_store::{AuditAction, BROWSER_LIFETIME, StoreError};
+use usher_store::{AuditAction, BROWSER_LIFETIME, StoreError, fail_point};
 
 use super::{
     form::{FOREIGN, NO_FORM, Posted, from_our_page},
@@ -102,6 +102,7 @@ pub(crate) async fn sign_in(visitor: Visitor, body: Result<Bytes, BytesRejection
     }
     match begin_session(&visitor, &token).await {
         Ok(Some(session)) => {
+            fail_point!(SignedIn);
             let place = visitor.cookies.read(&visitor.headers, Cookie::Place).and_then(Place::parse);
             let path = place.unwrap_or(Place::Portal).path();
             let session = visitor.cookies.set(Cookie::Session, session.expose_secret());

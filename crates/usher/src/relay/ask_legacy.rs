@@ -7,7 +7,7 @@ use axum::response::Response;
 use elicit::{CompleteNotice, Elicitation, QuestionError, RequestId, UrlElicitationRequired};
 use http::StatusCode;
 use tokio::time::Instant;
-use usher_store::{AskReason, Interaction, Session};
+use usher_store::{AskReason, Interaction, Session, fail_point};
 
 use super::{
     answers::{Heard, Part, Question, Said},
@@ -39,20 +39,23 @@ pub(super) async fn ask(
         // A cancelled call gets no answer.
         return reply::accepted();
     }
+    let holds = accepts_events && !call.caller.upstream().hold.is_zero() && !call.caller.app.stopping.is_cancelled();
+    // Before anything is asked: what is refused leaves no question behind.
+    let Ok(waits) = holds.then(|| call.caller.place.wait()).transpose() else {
+        return call.end(&Ending::too_many_held(&call));
+    };
     let interactions = match put(&call, &session, &missing).await {
         Ok(interactions) => interactions,
         Err(response) => return response,
     };
-    if !accepts_events || call.caller.upstream().hold.is_zero() || call.caller.app.stopping.is_cancelled() {
-        return required(&call, &interactions);
-    }
+    let Some(waits) = waits else { return required(&call, &interactions) };
     let (held, response, listed) = held::resumable(&call, &session.key);
     let pipe = held.pipe();
     tokio::spawn(async move {
         // Whoever has left or cancelled gets no answer, and nothing goes upstream.
         let gone = hold(&call, &session, interactions, held, &followed).await.is_err() && !followed.is_cancelled();
         let (app, key) = (Arc::clone(&call.caller.app), session.key.clone());
-        drop((call, session, followed));
+        drop((call, session, followed, waits));
         if gone {
             Box::pin(notices::put_back(&app, &key, pipe.end().notices())).await;
         }
@@ -183,7 +186,10 @@ async fn settle(
     let mut part = answers.part(&session.key, &interaction.id, &*call.caller.app.random);
     if let Some(question) = part.question() {
         match create(call, session, interaction, question) {
-            Ok(create) => held.message(&create).await?,
+            Ok(create) => {
+                held.message(&create).await?;
+                fail_point!(QuestionSent);
+            }
             Err(error) => {
                 tracing::error!(%error, "a question of ours cannot be asked");
                 return Ok(Outcome::TimeIsUp);
@@ -241,14 +247,17 @@ async fn wait_for_reader(call: &Call, held: &Held, followed: &Followed) -> Resul
 /// a client that has left leaves it to the session's next stream.
 async fn notice(call: &Call, session: &Session, interaction: &Interaction, held: &Held) -> Result<(), Gone> {
     held.pipe().room().await?;
+    fail_point!(WaiterWoken);
     let store = &call.caller.app.store;
     match store.claim_notice(&interaction.id, &session.key).await {
         Ok(true) => {
+            fail_point!(NoticeClaimed);
             let notice = CompleteNotice::new(interaction.id.as_str()).to_json();
             if !held.notice(&notice, &interaction.id) {
                 Box::pin(notices::put_back(&call.caller.app, &session.key, [interaction.id.clone()])).await;
                 return Err(Gone);
             }
+            fail_point!(NoticeWritten);
         }
         Ok(false) => {}
         Err(error) => tracing::warn!(%error, "a completion notice cannot be claimed"),
@@ -266,7 +275,9 @@ async fn outcome(call: &Call, interaction: &Interaction, part: &mut Part) -> Out
         let heard = tokio::select! {
             waited = &mut page => return match waited {
                 Ok(Waited::Completed) => Outcome::Completed,
-                Ok(Waited::Declined(_)) => Outcome::Ends(Ending::Declined { provider: provider() }),
+                Ok(Waited::Declined(_)) => {
+                    Outcome::Ends(Box::pin(Ending::declined(call, &interaction.id, provider())).await)
+                },
                 Ok(Waited::Open { .. }) => Outcome::TimeIsUp,
                 Ok(Waited::Over) => Outcome::Ends(Ending::Dismissed { provider: provider() }),
                 Err(error) => Outcome::Ends(Ending::Store(error)),
@@ -278,11 +289,14 @@ async fn outcome(call: &Call, interaction: &Interaction, part: &mut Part) -> Out
             Heard::Said(Said::Accepted) => {}
             Heard::Said(Said::Declined) => {
                 return Outcome::Ends(match Box::pin(app.broker.declined_by_client(&interaction.id)).await {
-                    Ok(()) => Ending::Declined { provider: provider() },
+                    Ok(()) => Box::pin(Ending::declined(call, &interaction.id, provider())).await,
                     Err(error) => Ending::Store(error),
                 });
             }
-            Heard::Said(Said::Dismissed) => return Outcome::Ends(Ending::Dismissed { provider: provider() }),
+            Heard::Said(Said::Dismissed) => {
+                app.broker.dismissed(&interaction.principal, call.caller.upstream(), &interaction.provider);
+                return Outcome::Ends(Ending::Dismissed { provider: provider() });
+            }
             Heard::Left => {
                 let time_left = call.caller.held_until() >= Instant::now() + WORTH_ASKING;
                 if time_left && matches!(Box::pin(app.broker.became(&ids)).await, Ok(Waited::Open { .. })) {

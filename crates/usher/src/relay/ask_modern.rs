@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use elicit::{QuestionError, RoundError, UrlElicitation};
-use usher_store::{AskReason, Interaction};
+use usher_store::{AskReason, Interaction, fail_point};
 
 use super::{
     call::{Attempt, Call, REFUSED_AT_MOST},
@@ -142,26 +142,29 @@ pub(super) async fn settle(call: &Call, missing: &[Missing], round: &Round) -> R
         .collect();
     match app.broker.wait(&ids, call.caller.held_until(), &app.stopping).await {
         Err(error) => call.end(&Ending::Store(error)),
-        Ok(Waited::Completed) => match call.attempt().await {
-            Attempt::Done(response) => response,
-            Attempt::Ask(missing) => {
-                let refused = |one: &Missing| {
-                    one.reason == AskReason::Rejected && round.ours.iter().any(|ours| ours.provider == one.provider)
-                };
-                let refused = round.refused + u8::from(missing.iter().any(refused));
-                if refused >= REFUSED_AT_MOST {
-                    return call.end(&Ending::StillRejected);
+        Ok(Waited::Completed) => {
+            fail_point!(RetryWoken);
+            match call.attempt().await {
+                Attempt::Done(response) => response,
+                Attempt::Ask(missing) => {
+                    let refused = |one: &Missing| {
+                        one.reason == AskReason::Rejected && round.ours.iter().any(|ours| ours.provider == one.provider)
+                    };
+                    let refused = round.refused + u8::from(missing.iter().any(refused));
+                    if refused >= REFUSED_AT_MOST {
+                        return call.end(&Ending::StillRejected);
+                    }
+                    ask(call, &missing, &Round { refused, ..round.clone() }).await
                 }
-                ask(call, &missing, &Round { refused, ..round.clone() }).await
             }
-        },
+        }
         Ok(Waited::Declined(id)) => {
             let provider = round
                 .ours
                 .iter()
                 .find(|ours| ours.interaction == id.as_str())
                 .map_or_else(String::new, |ours| title(call, &ours.provider));
-            call.end(&Ending::Declined { provider })
+            call.end(&Ending::declined(call, &id, provider).await)
         }
         Ok(Waited::Open { seen: true }) if round.quiet < QUIET_ROUNDS => {
             round_result(call, no_questions(call), &Round { quiet: round.quiet + 1, ..round.clone() })

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use bytes::Bytes;
-use elicit::{Era, Revision, codes};
+use elicit::{Era, Revision};
 use http::{Method, StatusCode};
 use serde_json::{json, value::RawValue};
-use usher_store::{Session, StoreError};
+use usher_store::{Session, StoreError, fail_point};
 
 use super::{
     call::Caller,
@@ -46,10 +46,7 @@ pub(super) async fn without_upstream(
             });
             initialize::with_session(reply::result(id, &result.to_string()), &session)
         }
-        Err(error) => {
-            tracing::error!(%error, "a session cannot be stored");
-            reply::error(StatusCode::OK, Some(id), codes::INTERNAL_ERROR, "Usher cannot reach its store at the moment")
-        }
+        Err(error) => error.response(caller, id),
     }
 }
 
@@ -74,7 +71,9 @@ pub(super) async fn begun(
         return Ok(Arc::new(found));
     }
     let upstream_session = handshake(caller, session, injection).await?;
+    fail_point!(HandshakeDone);
     let first = app.store.begin_session(session, upstream_session.as_deref()).await.map_err(unavailable)?;
+    fail_point!(HandshakeStored);
     app.relay.sessions.forget(&session.key);
     if !first {
         // Somebody else was faster, and theirs counts.
@@ -113,7 +112,7 @@ async fn handshake(caller: &Caller, session: &Session, injection: &Injection) ->
 }
 
 /// Ends an upstream session that is not used. One that cannot be ended ends by itself when it is idle.
-async fn leave(caller: &Caller, injection: &Injection, upstream_session: Option<&str>) {
+pub(super) async fn leave(caller: &Caller, injection: &Injection, upstream_session: Option<&str>) {
     if upstream_session.is_some() {
         let caller = caller.for_post();
         if let Err(error) = wire::send(&caller, injection, upstream_session, Method::DELETE, Bytes::new()).await {

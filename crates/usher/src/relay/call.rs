@@ -9,9 +9,16 @@ use elicit::{Era, Principal};
 use http::{HeaderMap, HeaderValue, header};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
-use usher_store::{Session, StoreError};
+use usher_store::{AuditAction, Session, StoreError};
 
-use super::{connect_tool, ending::Ending, forward, upstream::UpstreamError};
+use super::{
+    connect_tool,
+    ending::Ending,
+    forward,
+    places::{Full, Place},
+    reply,
+    upstream::UpstreamError,
+};
 use crate::{
     app::App,
     broker::{self, Decision, Missing},
@@ -42,6 +49,8 @@ pub(super) struct Caller {
     pub(super) arrived: Instant,
     /// The legacy session; none in the modern era.
     pub(super) session: Option<Arc<Session>>,
+    /// Its place among what the client has under way, until the last of its work is over.
+    pub(super) place: Arc<Place>,
 }
 
 impl Caller {
@@ -156,6 +165,13 @@ impl Call {
             }
         }
         Attempt::Done(self.end(&Ending::StillRejected))
+    }
+
+    /// The response to a call for which there is no room. Audited once a minute.
+    pub(super) fn no_room(&self, full: Full) -> Response {
+        let Caller { app, principal, .. } = &self.caller;
+        app.broker.turned_away(AuditAction::ClientLimited, Some(principal), Some(&self.caller.upstream().name));
+        reply::no_room(Some(&self.id), full)
     }
 
     /// The response that ends the call without the upstream.

@@ -43,6 +43,11 @@ impl Cancels {
         Followed { state, key, calls: Arc::clone(&self.calls) }
     }
 
+    /// Whether a call of this session is followed.
+    pub(super) fn is_following(&self, session: &SessionKey) -> bool {
+        lock(&self.calls).keys().any(|(of, _)| of == session)
+    }
+
     /// Cancels a call. False where the upstream may know of it.
     pub(super) fn cancel(&self, session: &SessionKey, id: &RawValue) -> bool {
         let Some(state) = lock(&self.calls).get(&(session.clone(), id.get().to_owned())).cloned() else { return false };
@@ -109,6 +114,7 @@ mod tests {
         assert!(!call.is_cancelled(), "another session's");
         assert!(!cancels.cancel(&session, &raw("7")), "the upstream may know it");
         assert!(call.is_cancelled());
+        assert!(cancels.is_following(&session) && !cancels.is_following(&SessionId::new(&SystemRandom).key()));
         call.hold();
         assert!(cancels.cancel(&session, &raw("7")));
         call.pass();

@@ -3,13 +3,19 @@
 //! A tool call gets a result with `isError`, which models see; prompts and resources get a JSON-RPC error; the protocol's
 //! own errors keep their codes.
 
+use std::time::Duration;
+
 use axum::response::Response;
 use elicit::{Era, codes, missing_capability};
 use http::StatusCode;
 use serde_json::json;
-use usher_store::StoreError;
+use usher_store::{AuditAction, InteractionId, StoreError};
 
-use super::{call::Call, reply, upstream::UpstreamError};
+use super::{
+    call::{Call, Caller},
+    reply,
+    upstream::UpstreamError,
+};
 use crate::{broker::Refusal, mcp::envelope::error_object};
 
 /// A credential is needed, and could not be asked for or did not come. Outside of the range that JSON-RPC reserves.
@@ -19,6 +25,9 @@ pub(super) const DECLINED: i64 = -31_001;
 /// Too many questions.
 pub(super) const TOO_MANY_QUESTIONS: i64 = -31_002;
 
+/// When to come back where too many calls wait, in seconds. Nobody knows when a person will be done.
+const HELD_RETRY: u64 = 10;
+
 /// Why a call ends here.
 #[derive(Debug)]
 pub(super) enum Ending {
@@ -27,10 +36,12 @@ pub(super) enum Ending {
         /// Titles of the providers.
         providers: Vec<String>,
     },
-    /// A person declined, now or a moment ago.
+    /// A person declined, now or a while ago.
     Declined {
         /// The provider's title.
         provider: String,
+        /// Seconds until it may be asked again; none where it may be now.
+        seconds: Option<u64>,
     },
     /// The person dismissed the question without a choice, or the client could not show it.
     Dismissed {
@@ -42,6 +53,13 @@ pub(super) enum Ending {
         /// Seconds until the next may be asked.
         seconds: u64,
     },
+    /// The person has too many open questions.
+    TooManyOpen {
+        /// Seconds until the first of them ends by itself.
+        seconds: u64,
+    },
+    /// Too many calls wait for a person.
+    TooManyHeld,
     /// The upstream refuses every credential that the person gives.
     StillRejected,
     /// The store is not there.
@@ -60,9 +78,27 @@ impl Ending {
     /// From a refusal of the broker to ask.
     pub(super) fn refused(refusal: Refusal, call: &Call) -> Self {
         match refusal {
-            Refusal::Declined { provider } => Self::Declined { provider: title(call, &provider) },
-            Refusal::TooMany { retry_after } => Self::TooMany { seconds: retry_after.as_secs().max(1) },
+            Refusal::Declined { provider, retry_after } => {
+                Self::Declined { provider: title(call, &provider), seconds: Some(whole(retry_after)) }
+            }
+            Refusal::TooMany { retry_after } => Self::TooMany { seconds: whole(retry_after) },
+            Refusal::TooManyOpen { retry_after } => Self::TooManyOpen { seconds: whole(retry_after) },
             Refusal::Store(error) => Self::Store(error),
+        }
+    }
+
+    /// Too many calls wait: a person is not asked for one more. Audited once a minute.
+    pub(super) fn too_many_held(call: &Call) -> Self {
+        let Caller { app, principal, .. } = &call.caller;
+        app.broker.turned_away(AuditAction::InteractionLimited, Some(principal), Some(&call.caller.upstream().name));
+        Self::TooManyHeld
+    }
+
+    /// A person declined this question just now.
+    pub(super) async fn declined(call: &Call, interaction: &InteractionId, provider: String) -> Self {
+        match call.caller.app.broker.rest_of(interaction).await {
+            Ok(rest) => Self::Declined { provider, seconds: rest.map(whole) },
+            Err(error) => Self::Store(error),
         }
     }
 
@@ -84,35 +120,49 @@ impl Ending {
                         &missing_capability(&text, required),
                     );
                 }
-                told(call, CREDENTIAL_NEEDED, &text)
+                told(call, CREDENTIAL_NEEDED, &text, None)
             }
-            Self::Declined { provider } => told(
-                call,
-                DECLINED,
-                &format!(
-                    "Connecting {provider} was declined, so {server} was not called. To connect later, try again after two \
-                     minutes; your connections are at {portal}"
-                ),
-            ),
-            Self::Dismissed { provider } => told(
-                call,
-                CREDENTIAL_NEEDED,
-                &format!(
+            Self::Declined { provider, seconds } => {
+                let when = seconds.map_or_else(|| "again".to_owned(), |seconds| format!("again in {}", span(seconds)));
+                let text = format!(
+                    "Connecting {provider} was declined, so {server} was not called. To connect later, try {when}; your \
+                     connections are at {portal}"
+                );
+                told(call, DECLINED, &text, *seconds)
+            }
+            Self::Dismissed { provider } => {
+                let text = format!(
                     "{provider} is not connected, so {server} was not called. Try again, or open {portal} to connect."
-                ),
-            ),
-            Self::TooMany { seconds } => told(
-                call,
-                TOO_MANY_QUESTIONS,
-                &format!("Too many questions were asked in a short time. Try again in {seconds} seconds."),
-            ),
-            Self::StillRejected => told(
-                call,
-                CREDENTIAL_NEEDED,
-                &format!(
+                );
+                told(call, CREDENTIAL_NEEDED, &text, None)
+            }
+            Self::TooMany { seconds } => {
+                let when = span(*seconds);
+                let text = format!("Too many questions were asked in a short time. Try again in {when}.");
+                told(call, TOO_MANY_QUESTIONS, &text, Some(*seconds))
+            }
+            Self::TooManyOpen { seconds } => {
+                let text = format!(
+                    "Too many questions wait for an answer already, so nothing more was asked. Answer them at {portal}, or \
+                     try again in {}.",
+                    span(*seconds)
+                );
+                told(call, TOO_MANY_QUESTIONS, &text, Some(*seconds))
+            }
+            Self::TooManyHeld => {
+                let text = format!(
+                    "Too many calls wait for a person already, so {server} was not called. Answer what is open at {portal}, \
+                     or try again in {}.",
+                    span(HELD_RETRY)
+                );
+                told(call, TOO_MANY_QUESTIONS, &text, Some(HELD_RETRY))
+            }
+            Self::StillRejected => {
+                let text = format!(
                     "{server} keeps refusing the credential. Check it with the provider, then reconnect at {portal}"
-                ),
-            ),
+                );
+                told(call, CREDENTIAL_NEEDED, &text, None)
+            }
             Self::Store(error) => {
                 tracing::error!(%error, "a call ended because the store cannot be reached");
                 failed(call, "Usher cannot reach its store at the moment. Try again in a minute.")
@@ -122,16 +172,35 @@ impl Ending {
     }
 }
 
-/// Something that a person can act on.
-fn told(call: &Call, code: i64, text: &str) -> Response {
+/// Something that a person can act on, and when to come back where waiting helps.
+fn told(call: &Call, code: i64, text: &str, seconds: Option<u64>) -> Response {
     if call.method != "tools/call" {
-        return reply::error(StatusCode::OK, Some(&call.id), code, text);
+        let error = match seconds {
+            Some(seconds) => reply::retry_object(code, text, seconds),
+            None => error_object(code, text),
+        };
+        return reply::error_value(StatusCode::OK, Some(&call.id), &error);
     }
     let mut result = json!({ "content": [{ "type": "text", "text": text }], "isError": true });
     if call.caller.era() == Era::Modern {
         result["resultType"] = json!("complete");
     }
     reply::result(&call.id, &result.to_string())
+}
+
+/// Whole seconds, and never none: whoever comes back then is not early.
+fn whole(time: Duration) -> u64 {
+    (time.as_secs() + u64::from(time.subsec_nanos() > 0)).max(1)
+}
+
+/// A time in words, in the largest unit that does not make it shorter.
+fn span(seconds: u64) -> String {
+    let (count, unit) = match seconds {
+        0..=119 => (seconds, "second"),
+        120..=7199 => (seconds.div_ceil(60), "minute"),
+        _ => (seconds.div_ceil(3600), "hour"),
+    };
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Something that nobody on the client's side can act on.
@@ -146,4 +215,26 @@ pub(super) fn title(call: &Call, provider: &str) -> String {
         .config
         .provider(provider)
         .map_or_else(|| provider.to_owned(), |provider| provider.title.get("en").to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_told_in_words_and_never_too_short() {
+        for (seconds, text) in [
+            (1, "1 second"),
+            (119, "119 seconds"),
+            (120, "2 minutes"),
+            (121, "3 minutes"),
+            (3600, "60 minutes"),
+            (7200, "2 hours"),
+            (7201, "3 hours"),
+        ] {
+            assert_eq!(span(seconds), text);
+        }
+        assert_eq!(whole(Duration::ZERO), 1);
+        assert_eq!(whole(Duration::from_millis(1001)), 2);
+    }
 }

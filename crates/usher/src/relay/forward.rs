@@ -3,6 +3,7 @@
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode, header};
+use usher_store::fail_point;
 
 use super::{
     begin,
@@ -59,6 +60,7 @@ pub(super) fn rejects(caller: &Caller, injection: &Injection, status: StatusCode
 /// Sends a call and takes the answer as the client's era has it.
 pub(super) async fn call(call: &Call, injection: &Injection) -> Forwarded {
     let caller = &call.caller;
+    fail_point!(CallSending);
     let response = match send(caller, injection, Method::POST, call.body.clone()).await {
         Ok(response) => response,
         // An upstream that has not begun its side of the session refuses its handshake.
@@ -66,6 +68,7 @@ pub(super) async fn call(call: &Call, injection: &Injection) -> Forwarded {
         Err(UpstreamError::Refused { status, .. }) => return Forwarded::Refused { status, answer: None },
         Err(error) => return Forwarded::Response(call.end(&Ending::Upstream(error))),
     };
+    fail_point!(CallAnswered);
     if rejects(caller, injection, response.status()) {
         return Forwarded::Rejected;
     }
@@ -86,8 +89,9 @@ async fn refusal(call: &Call, response: Answer) -> Option<Response> {
     }
     let body = wire::read(call.caller.upstream(), response).await.ok()?;
     let Ok(message @ Message::Response { outcome: Err(_), .. }) = Message::parse(&body) else { return None };
-    match call.screen.message(call, &message) {
-        Screened::Pass => Some(reply::json(StatusCode::OK, String::from_utf8(body.to_vec()).ok()?)),
+    let text = std::str::from_utf8(&body).ok()?;
+    match call.screen.message(call, text, &message) {
+        Screened::Pass => Some(reply::json(StatusCode::OK, text.to_owned())),
         Screened::Replace { text, .. } => Some(reply::json(StatusCode::OK, text)),
         Screened::Drop => None,
     }
@@ -121,7 +125,9 @@ async fn answer(call: &Call, response: Answer) -> Result<Response, UpstreamError
             Err(garbage("JSON, but no JSON-RPC response".to_owned()))
         };
     };
-    Ok(match call.screen.message(call, &message) {
+    // What was read as a message is UTF-8.
+    let text = std::str::from_utf8(&body).unwrap_or_default();
+    Ok(match call.screen.message(call, text, &message) {
         Screened::Pass => pass(status, passed_on, body),
         Screened::Replace { status, text } => reply::json(status, text),
         Screened::Drop => return Err(garbage("an answer that this protocol version does not know".to_owned())),

@@ -1,20 +1,25 @@
-//! The MCP endpoint `/mcp/{upstream}`: who calls, which upstream, which era; then on to that era.
+//! The MCP endpoint `/mcp/{upstream}`: who calls, which upstream, whether there is room, which era; then on to that era.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{
     body::Body,
     extract::{Path, State},
     response::{IntoResponse, Response},
 };
-use bytes::Bytes;
 use elicit::{Era, Principal, Revision, codes, unsupported_version};
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tokio::time::Instant;
 use usher_store::AuditAction;
 
-use super::{call::Caller, legacy, listen, modern, reply, sessions::Named};
+use super::{
+    body::{self, Unread},
+    call::Caller,
+    legacy, listen, modern,
+    places::{Full, Kind},
+    reply,
+    sessions::Named,
+};
 use crate::{
     app::App,
     identity::tokens::local_user,
@@ -24,12 +29,6 @@ use crate::{
         params::is_modern,
     },
 };
-
-/// The largest message that is taken from a client, in bytes.
-pub const BODY_LIMIT: usize = 4 * 1024 * 1024;
-
-/// How long a client may take to send a message.
-const BODY_DEADLINE: Duration = Duration::from_secs(30);
 
 /// POST, GET and DELETE on the MCP endpoint.
 pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, request: Request<Body>) -> Response {
@@ -47,6 +46,11 @@ pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, req
             "there is no server of this name here",
         );
     };
+    let kind = if parts.method == Method::GET { Kind::Stream } else { Kind::Request };
+    let place = match app.relay.places.take(&principal, kind) {
+        Ok(place) => Arc::new(place),
+        Err(full) => return no_room(&app, &principal, upstream, full),
+    };
     let caller = Caller {
         app,
         principal,
@@ -55,8 +59,9 @@ pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, req
         headers: headers::forwarded(&parts.headers),
         arrived,
         session: None,
+        place: Arc::clone(&place),
     };
-    match parts.method {
+    let response = match parts.method {
         Method::POST => post(caller, &parts.headers, body).await,
         Method::GET => match legacy_session(caller, &parts.headers).await {
             Ok(caller) => listen::open(caller, &parts.headers).await,
@@ -67,7 +72,14 @@ pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, req
             Err(response) => response,
         },
         _ => not_allowed("GET, POST, DELETE"),
-    }
+    };
+    body::counted(response, &place)
+}
+
+/// The client has too much under way: it is told when to come back, and once a minute it is audited.
+fn no_room(app: &App, principal: &Principal, upstream: usize, full: Full) -> Response {
+    app.broker.turned_away(AuditAction::ClientLimited, Some(principal), Some(&app.config.upstreams[upstream].name));
+    reply::no_room(None, full)
 }
 
 /// The verified client and its user, from the bearer token alone (R-ID-02).
@@ -104,9 +116,11 @@ async fn post(caller: Caller, headers: &HeaderMap, body: Body) -> Response {
             "the content type must be application/json",
         );
     }
-    let body = match read(body).await {
+    let at_most = caller.app.config.limits.body_size;
+    let body = match body::read(body, &caller.place, at_most).await {
         Ok(body) => body,
-        Err(response) => return response,
+        Err(Unread::Full) => return no_room(&caller.app, &caller.principal, caller.upstream, Full::Memory),
+        Err(unread) => return not_read(unread, at_most),
     };
     let message = match Message::parse(&body) {
         Ok(message) => message,
@@ -122,16 +136,16 @@ async fn post(caller: Caller, headers: &HeaderMap, body: Body) -> Response {
     }
 }
 
-async fn read(body: Body) -> Result<Bytes, Response> {
-    match tokio::time::timeout(BODY_DEADLINE, Limited::new(body, BODY_LIMIT).collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            let text = format!("the message is over {BODY_LIMIT} bytes");
-            Err(reply::error(StatusCode::PAYLOAD_TOO_LARGE, None, codes::INVALID_REQUEST, &text))
+fn not_read(unread: Unread, at_most: usize) -> Response {
+    match unread {
+        Unread::TooLarge => {
+            let text = format!("the message is over {at_most} bytes");
+            reply::error(StatusCode::PAYLOAD_TOO_LARGE, None, codes::INVALID_REQUEST, &text)
         }
-        Ok(Err(_)) => Err(reply::error(StatusCode::BAD_REQUEST, None, codes::PARSE_ERROR, "the body broke off")),
-        Err(_) => {
-            Err(reply::error(StatusCode::REQUEST_TIMEOUT, None, codes::PARSE_ERROR, "the body did not come in time"))
+        Unread::Full => reply::no_room(None, Full::Memory),
+        Unread::Broken => reply::error(StatusCode::BAD_REQUEST, None, codes::PARSE_ERROR, "the body broke off"),
+        Unread::Slow => {
+            reply::error(StatusCode::REQUEST_TIMEOUT, None, codes::PARSE_ERROR, "the body did not come in time")
         }
     }
 }

@@ -5,7 +5,9 @@ use bytes::Bytes;
 use elicit::{Era, Revision, codes};
 use http::{HeaderValue, Method, StatusCode, header};
 use serde_json::value::RawValue;
-use usher_store::{NewSession, SessionId, StoreError};
+use usher_store::{
+    AuditAction, Begun, NewSession, Session, SessionId, SessionKey, SessionLimits, StoreError, fail_point,
+};
 
 use super::{
     begin,
@@ -71,11 +73,45 @@ pub(super) async fn start(caller: Caller, id: &RawValue, params: Option<&RawValu
         return answer.response();
     };
     let begins = Begins { revision, begun: true, upstream_session };
+    let theirs = begins.upstream_session.clone();
     match keep(&caller, params, read, begins).await {
         Ok(session) => with_session(answer.response(), &session),
         Err(error) => {
-            tracing::error!(%error, "a session cannot be stored");
-            reply::error(StatusCode::OK, Some(id), codes::INTERNAL_ERROR, "Usher cannot reach its store at the moment")
+            // The upstream began a session that nobody will use.
+            begin::leave(&speaking(&caller, revision), &injection, theirs.as_deref()).await;
+            error.response(&caller, id)
+        }
+    }
+}
+
+/// When to come back where there are too many sessions, in seconds.
+const FULL_RETRY: u64 = 60;
+
+/// Why no session begins.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum KeepError {
+    /// There are too many, and none that can make room for it.
+    #[error("there are too many sessions")]
+    Full,
+    /// The store cannot be reached.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl KeepError {
+    /// What the client is told.
+    pub(super) fn response(&self, caller: &Caller, id: &RawValue) -> Response {
+        match self {
+            Self::Full => {
+                let Caller { app, principal, .. } = caller;
+                app.broker.turned_away(AuditAction::ClientLimited, Some(principal), Some(&caller.upstream().name));
+                reply::later(StatusCode::TOO_MANY_REQUESTS, Some(id), &self.to_string(), FULL_RETRY)
+            }
+            Self::Store(error) => {
+                tracing::error!(%error, "a session cannot be stored");
+                let text = "Usher cannot reach its store at the moment";
+                reply::error(StatusCode::OK, Some(id), codes::INTERNAL_ERROR, text)
+            }
         }
     }
 }
@@ -87,13 +123,13 @@ pub(super) struct Begins {
     pub(super) upstream_session: Option<String>,
 }
 
-/// Stores a session of this caller.
+/// Stores a session of this caller. Where there are too many, those that were idle for longest end for it (R-SEC-01).
 pub(super) async fn keep(
     caller: &Caller,
     params: Option<&RawValue>,
     read: InitializeParams,
     begins: Begins,
-) -> Result<SessionId, StoreError> {
+) -> Result<SessionId, KeepError> {
     let session = SessionId::new(&*caller.app.random);
     let now = caller.app.clock.now();
     let new = NewSession {
@@ -109,7 +145,15 @@ pub(super) async fn keep(
         begun: begins.begun,
         expires_at: now + IDLE,
     };
-    caller.app.store.create_session(new, now).await?;
+    let limits = &caller.app.config.limits;
+    let limits =
+        SessionLimits { of_client: limits.client_sessions, of_user: limits.user_sessions, in_all: limits.sessions };
+    let in_use = |key: &SessionKey| caller.app.relay.is_in_use(key);
+    match caller.app.store.create_session_within(new, limits, &in_use, now).await? {
+        Begun::Kept(ended) => end_upstream(caller, ended),
+        Begun::Full => return Err(KeepError::Full),
+    }
+    fail_point!(SessionStored);
     tracing::info!(
         upstream = caller.upstream().name,
         client = %caller.principal.client,
@@ -118,6 +162,30 @@ pub(super) async fn keep(
         "session started"
     );
     Ok(session)
+}
+
+/// The caller for a message of ours in a session of this revision, which `initialize` itself does not name.
+fn speaking(caller: &Caller, revision: Revision) -> Caller {
+    let mut caller = caller.for_post();
+    caller.headers.insert(headers::PROTOCOL_VERSION, HeaderValue::from_static(revision.as_str()));
+    caller
+}
+
+/// Ends the upstreams' side of sessions that made room, in the background.
+fn end_upstream(caller: &Caller, ended: Vec<Session>) {
+    for session in ended {
+        tracing::info!(session = %session.key, upstream = session.upstream, "an idle session made room for a new one");
+        let upstreams = &caller.app.config.upstreams;
+        let Some(upstream) = upstreams.iter().position(|upstream| upstream.name == session.upstream) else { continue };
+        let Some(id) = session.upstream_session else { continue };
+        let mut of_it = speaking(caller, session.revision);
+        (of_it.upstream, of_it.principal) = (upstream, session.principal);
+        tokio::spawn(async move {
+            if let Ok(injection) = of_it.available().await {
+                begin::leave(&of_it, &injection, Some(&id)).await;
+            }
+        });
+    }
 }
 
 /// The response that tells the client its session.

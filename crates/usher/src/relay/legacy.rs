@@ -7,7 +7,7 @@ use bytes::Bytes;
 use elicit::codes;
 use http::{HeaderMap, Method, StatusCode};
 use serde_json::value::RawValue;
-use usher_store::InteractionId;
+use usher_store::{InteractionId, fail_point};
 
 use super::{
     answers::{Delivered, Said},
@@ -128,6 +128,7 @@ pub(super) async fn delete(caller: &Caller) -> Response {
             "Usher cannot reach its store at the moment",
         );
     }
+    fail_point!(SessionDeleted);
     if session.upstream_session.is_some()
         && let Ok(injection) = caller.available().await
         && let Err(error) = forward::send(caller, &injection, Method::DELETE, Bytes::new()).await

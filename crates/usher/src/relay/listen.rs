@@ -1,6 +1,6 @@
 //! Streams that belong to no call: a legacy session's GET stream, and the modern `subscriptions/listen`.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use axum::response::Response;
 use bytes::Bytes;
@@ -185,7 +185,7 @@ fn look_at(caller: &Caller, screen: &Screen, event: Event) -> Option<Bytes> {
         event.data().map_or(Screened::Pass, |data| screen.data(&data, |message| screen.legacy(caller, message)));
     match screened {
         Screened::Pass => Some(event.raw),
-        Screened::Replace { text, .. } => Some(event.with_message(&text)),
+        Screened::Replace { text, .. } => Some(event.with_data(&text)),
         Screened::Drop => None,
     }
 }
@@ -198,7 +198,11 @@ async fn next_chunk(upstream: &mut Option<Box<Answer>>) -> Option<Bytes> {
 }
 
 /// `subscriptions/listen`: the upstream's stream, kept alive, with an orderly end when the service stops.
-pub(super) async fn subscribe(call: Call) -> Response {
+pub(super) async fn subscribe(mut call: Call) -> Response {
+    match call.caller.place.for_stream() {
+        Ok(place) => call.caller.place = Arc::new(place),
+        Err(full) => return call.no_room(full),
+    }
     let response = match call.attempt().await {
         Attempt::Done(response) => response,
         // It names nothing, so nothing can be missing.

@@ -4,6 +4,7 @@ mod answers;
 mod ask_legacy;
 mod ask_modern;
 mod begin;
+mod body;
 mod call;
 mod cancels;
 mod connect_tool;
@@ -18,6 +19,7 @@ mod modern;
 mod notices;
 mod pace;
 mod pipe;
+mod places;
 mod reply;
 mod resume;
 mod rounds;
@@ -26,25 +28,33 @@ mod sessions;
 mod streams;
 mod upstream;
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
-use elicit::StateKeys;
 use tokio::sync::Semaphore;
-use usher_store::{SessionKey, Store};
+use usher_store::{CredentialKey, KeyRing, SessionKey, Store};
 
-use self::{answers::Answers, cancels::Cancels, resume::Resumes, sessions::Sessions, streams::Streams};
+use self::upstream::Processes;
+use self::{answers::Answers, cancels::Cancels, places::Places, resume::Resumes, sessions::Sessions, streams::Streams};
 pub use self::{
     notices::{catch_up, deliver},
     pace::Pace,
+    rounds::STATE_LIVES,
+};
+
+use crate::{
+    app::App,
+    config::{Config, Transport},
 };
 
 /// What the data plane keeps in memory on this replica.
 pub struct Relay {
-    state_keys: Arc<StateKeys>,
+    keys: Arc<KeyRing>,
     sessions: Sessions,
     answers: Answers,
     cancels: Cancels,
     streams: Streams,
+    processes: Processes,
+    places: Places,
     resumes: Resumes,
     /// Upstreams that are being told that their question was refused.
     refusals: Arc<Semaphore>,
@@ -54,16 +64,26 @@ pub struct Relay {
 /// How many upstreams are told at a time that their question was refused.
 const REFUSALS: usize = 64;
 
+/// After a credential changed, or any may have: ends processes that may not have it any more.
+pub async fn credentials_changed(app: &App, key: Option<&CredentialKey>) {
+    upstream::credentials_changed(app, &app.relay.processes, key).await;
+}
+
 impl Relay {
     /// An idle data plane.
-    pub fn new(state_keys: Arc<StateKeys>, store: Store, pace: Pace) -> Self {
+    ///
+    /// `program` is our own, which the guard of processes runs.
+    pub fn new(keys: Arc<KeyRing>, store: Store, config: &Config, program: Option<&Path>, pace: Pace) -> Self {
+        let runs = config.upstreams.iter().any(|upstream| matches!(upstream.transport, Transport::Process(_)));
         Self {
-            state_keys,
+            keys,
             answers: Answers::new(store.instance()),
             resumes: Resumes::new(store.instance()),
             cancels: Cancels::default(),
             sessions: Sessions::new(store),
             streams: Streams::default(),
+            processes: Processes::new(config.processes, program, runs),
+            places: Places::new(config.limits.clone()),
             refusals: Arc::new(Semaphore::new(REFUSALS)),
             pace,
         }
@@ -81,6 +101,31 @@ impl Relay {
     fn end_streams(&self, key: &SessionKey) {
         self.streams.end(key);
         self.resumes.end(key);
+    }
+
+    /// A session was deleted or has expired: its process goes as well.
+    pub fn session_over(&self, key: &SessionKey) {
+        self.processes.session_over(key);
+    }
+
+    /// Stops processes that nobody uses.
+    pub fn reap(&self, config: &Config) {
+        self.processes.reap(&config.upstreams);
+    }
+
+    /// Stops all processes, at the end of the service.
+    pub async fn close(&self) {
+        self.processes.close().await;
+    }
+
+    /// Drops counts of clients that have nothing under way.
+    pub fn shrink(&self) {
+        self.places.shrink();
+    }
+
+    /// Whether a session must not end for another one to begin: a stream of it is open here, or a call under way.
+    fn is_in_use(&self, key: &SessionKey) -> bool {
+        self.streams.of(key).is_some() || self.cancels.is_following(key)
     }
 
     /// Drops what is kept of all sessions, after contact to the store was lost.

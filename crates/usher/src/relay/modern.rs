@@ -7,7 +7,7 @@ use bytes::Bytes;
 use elicit::{ASKING_METHODS, Action, Era, Revision, STATE_REJECTED, codes, unsupported_version};
 use http::{HeaderMap, StatusCode};
 use serde_json::value::RawValue;
-use usher_store::AuditAction;
+use usher_store::{AuditAction, fail_point};
 
 use super::{
     ask_modern,
@@ -105,17 +105,19 @@ async fn finish(call: &Call, round: &Round) -> Response {
 async fn retry(mut call: Call, round: Round, responses: Option<&RawValue>, accepts_events: bool) -> Response {
     call.connects = round.connects;
     let taken = rounds::take(round, responses);
+    fail_point!(RetryTaken);
     if let Some((ours, action)) = taken.refused {
         let provider = title(&call, &ours.provider);
+        let Caller { app, principal, .. } = &call.caller;
         if action == Action::Cancel {
+            app.broker.dismissed(principal, call.caller.upstream(), &ours.provider);
             return call.end(&Ending::Dismissed { provider });
         }
-        if let Some(id) = ours.id()
-            && let Err(error) = call.caller.app.broker.declined_by_client(&id).await
-        {
+        let Some(id) = ours.id() else { return call.end(&Ending::Declined { provider, seconds: None }) };
+        if let Err(error) = app.broker.declined_by_client(&id).await {
             return call.end(&Ending::Store(error));
         }
-        return call.end(&Ending::Declined { provider });
+        return call.end(&Ending::declined(&call, &id, provider).await);
     }
     let Some(body) = rounds::for_upstream(&call.body, taken.round.upstream_state.as_deref(), taken.rest.as_deref())
     else {
@@ -137,11 +139,13 @@ async fn retry(mut call: Call, round: Round, responses: Option<&RawValue>, accep
     if !accepted || !call.screen.modes().url {
         return ask_modern::ask(&call, &missing, &round).await;
     }
+    let Ok(waits) = call.caller.place.wait() else { return call.end(&Ending::too_many_held(&call)) };
     if !accepts_events {
         return ask_modern::settle(&call, &missing, &round).await;
     }
     let (mut held, response) = held::of(&call);
     tokio::spawn(async move {
+        let _waits = waits;
         let what = format!("Waiting for you to connect {}", title(&call, &missing[0].provider));
         // A client that has left needs no answer, and nothing goes upstream for it.
         if let Ok(response) = held.during(&what, ask_modern::settle(&call, &missing, &round)).await {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use elicit::CompleteNotice;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use usher_store::{InteractionId, SessionKey, StoreError};
+use usher_store::{InteractionId, SessionKey, StoreError, fail_point};
 
 use super::ask_legacy::TOOLS_CHANGED;
 use crate::{app::App, mcp::sse::message_event};
@@ -80,9 +80,12 @@ async fn deliver_once(app: &App, session: &SessionKey) -> Result<(), StoreError>
         if !app.store.claim_notice(&interaction, session).await? {
             continue;
         }
+        fail_point!(StreamNoticeClaimed);
         let notice = message_event(&CompleteNotice::new(interaction.as_str()).to_json());
         // By now another stream may have taken over, which gets it then.
-        if !app.relay.streams.push_notice(session, notice, &interaction) {
+        if app.relay.streams.push_notice(session, notice, &interaction) {
+            fail_point!(StreamNoticeWritten);
+        } else {
             app.store.owe_notice(&interaction, session).await?;
             return Ok(());
         }

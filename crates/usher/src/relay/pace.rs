@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// How long a reader may take nothing while there is something to read (R-SEC-04).
+pub(super) const SLOW_READER: Duration = Duration::from_secs(30);
+
 /// The times of streams. Tests hurry them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
@@ -19,7 +22,7 @@ impl Default for Pace {
     fn default() -> Self {
         Self {
             keep_alive: Duration::from_secs(15),
-            slow_reader: Duration::from_secs(30),
+            slow_reader: SLOW_READER,
             away: Duration::from_secs(30),
             silent: Duration::from_mins(10),
         }

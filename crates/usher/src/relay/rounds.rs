@@ -1,5 +1,7 @@
 //! The modern era's rounds: what the sealed request state holds, and how a retry is taken apart.
 
+use std::time::Duration;
+
 use elicit::{Action, Answer, Binding, DigestError, InputResponses, RawObject, Rejected, SealError, request_digest};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -14,9 +16,9 @@ use crate::{
     },
 };
 
-/// How much longer than an interaction a state lives, in seconds: a person who finishes in the last second still gets an
-/// answer.
-const GRACE: u64 = 60;
+/// How long a request state lives: longer than an interaction, so that a person who finishes in the last second still
+/// gets an answer.
+pub const STATE_LIVES: Duration = INTERACTION_LIVES.saturating_add(Duration::from_mins(1));
 
 /// What one state carries.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -103,7 +105,7 @@ pub(super) fn open(
     let Some(raw) = params.request_state.filter(|raw| raw.get() != "null") else { return Ok(None) };
     let sealed = text_of(raw).ok_or(StateError::NoString)?;
     let binding = binding(caller, method, raw_params)?;
-    Ok(Some(caller.app.relay.state_keys.open_json(&sealed, &binding, seconds(caller))?))
+    Ok(Some(caller.app.relay.keys.state_keys().open_json(&sealed, &binding, seconds(caller))?))
 }
 
 /// Seals `round` for this call.
@@ -112,8 +114,8 @@ pub(super) fn seal(call: &Call, round: &Round) -> Result<String, CarryError> {
     // The body is the call as it goes upstream: rounds never change its name, arguments or URI.
     let Ok(Message::Request { params, .. }) = Message::parse(&call.body) else { return Err(CarryError::Write) };
     let binding = binding(caller, &call.method, params)?;
-    let expires_at = seconds(caller) + INTERACTION_LIVES.as_secs() + GRACE;
-    Ok(caller.app.relay.state_keys.seal_json(&binding, round, expires_at, &*caller.app.random)?)
+    let expires_at = seconds(caller) + STATE_LIVES.as_secs();
+    Ok(caller.app.relay.keys.state_keys().seal_json(&binding, round, expires_at, &*caller.app.random)?)
 }
 
 /// Seals the state of an upstream's own question.

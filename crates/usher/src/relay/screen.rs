@@ -21,7 +21,7 @@ use super::{
     upstream::Answer,
 };
 use crate::mcp::{
-    envelope::{EnvelopeError, Message, error_object, error_text, result_text, text_of},
+    envelope::{EnvelopeError, Message, error_object, error_text, text_of, with_part},
     sse::{Event, Events, KEEP_ALIVE, message_event},
 };
 
@@ -73,12 +73,12 @@ impl Screen {
         self.capabilities().modes(self.revision)
     }
 
-    /// Looks at one message of the upstream on a call's way back.
-    pub(super) fn message(&self, call: &Call, message: &Message<'_>) -> Screened {
+    /// Looks at one message of the upstream on a call's way back; `text` is what it was read from.
+    pub(super) fn message(&self, call: &Call, text: &str, message: &Message<'_>) -> Screened {
         match (self.revision.era(), message) {
             (Era::Modern, Message::Request { .. }) => Screened::Drop,
             (Era::Modern, Message::Notification { method, .. }) if method == COMPLETE => Screened::Drop,
-            (Era::Modern, Message::Response { outcome: Ok(result), .. }) => modern_result(self, call, result),
+            (Era::Modern, Message::Response { outcome: Ok(result), .. }) => modern_result(self, call, text, result),
             (Era::Modern, Message::Response { id, outcome: Err(error) }) => self.error(&call.caller, id, error),
             (Era::Legacy, message) => self.legacy(&call.caller, message),
             _ => Screened::Pass,
@@ -162,7 +162,7 @@ fn replace(status: StatusCode, call: &Call, error: &serde_json::Value) -> Screen
 
 /// A modern result: questions are checked, and the upstream's state is sealed into ours, so that every state which comes
 /// back is bound to this principal, upstream and call (R-MRTR-02).
-fn modern_result(screen: &Screen, call: &Call, result: &RawValue) -> Screened {
+fn modern_result(screen: &Screen, call: &Call, text: &str, result: &RawValue) -> Screened {
     if !result.get().contains("input_required") && !result.get().contains(ESCAPE) {
         return Screened::Pass;
     }
@@ -196,9 +196,11 @@ fn modern_result(screen: &Screen, call: &Call, result: &RawValue) -> Screened {
             return fault("sent a state that cannot be carried");
         }
     };
-    let Ok(mut object) = RawObject::parse(result.get()) else { return fault("answered with what is no object") };
-    object.set("requestState", serde_json::Value::from(sealed).to_string());
-    Screened::Replace { status: StatusCode::OK, text: result_text(&call.id, &object.to_json()) }
+    let state = RawObject::parse(result.get()).ok().and_then(|object| object.get("requestState"));
+    match state.and_then(|state| with_part(text, state, &serde_json::Value::from(sealed).to_string())) {
+        Some(text) => Screened::Replace { status: StatusCode::OK, text },
+        None => fault("answered with what is no object"),
+    }
 }
 
 /// Tells the upstream that its question cannot be asked, and why, in the background: the client's stream does not wait for
@@ -312,12 +314,12 @@ impl Stream {
         let screened = event.data().map_or(Screened::Pass, |data| {
             call.screen.data(&data, |message| {
                 *answered = *answered || matches!(message, Message::Response { .. });
-                call.screen.message(call, message)
+                call.screen.message(call, &data, message)
             })
         });
         match screened {
             Screened::Pass => Some(event.raw),
-            Screened::Replace { text, .. } => Some(event.with_message(&text)),
+            Screened::Replace { text, .. } => Some(event.with_data(&text)),
             Screened::Drop => None,
         }
     }

@@ -38,6 +38,9 @@ use usher_testkit::{
 /// The key that the weather server accepts.
 pub const KEY: &str = "key-for-the-weather-5f1d";
 
+/// The program under test.
+pub const USHER: &str = env!("CARGO_BIN_EXE_usher");
+
 /// The bearer token of the client `second`, where [`Setup::second`] is set.
 pub const SECOND: &str = "token-of-the-second-client-0123456789ab";
 
@@ -147,20 +150,9 @@ impl Stage {
         Self::furnished(&setup, folder, upstream, api).await
     }
 
-    async fn furnished(setup: &Setup, folder: Folder, upstream: Upstream, api: Api) -> Self {
-        upstream.tool("get_forecast", Script::new().require("x-api-key", KEY).text("sunny"));
-        upstream.prompt(
-            "plan",
-            Script::new()
-                .require("x-api-key", KEY)
-                .result(r#"{"messages":[{"role":"user","content":{"type":"text","text":"plan the day"}}]}"#),
-        );
-        upstream.resource(
-            "weather://berlin",
-            Script::new()
-                .require("x-api-key", KEY)
-                .result(r#"{"contents":[{"uri":"weather://berlin","text":"sunny"}]}"#),
-        );
+    /// The same in a folder that may hold keys and tokens already.
+    pub async fn furnished(setup: &Setup, folder: Folder, upstream: Upstream, api: Api) -> Self {
+        furnish(&upstream);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let text = config_text(setup, port, &upstream, &api);
@@ -181,7 +173,8 @@ impl Stage {
         let config =
             Config::parse(text, &folder.path().join("usher.toml"), &|_| None).map_err(|faults| faults.to_string());
         let config = config.unwrap_or_else(|faults| panic!("{faults}"));
-        let running = start_at(pace, config, listener, clock.clone(), Arc::new(SystemRandom)).await.unwrap();
+        let random = Arc::new(SystemRandom);
+        let running = start_at(pace, config, listener, clock.clone(), random, Some(Path::new(USHER))).await.unwrap();
         let origin = running.app.config.public_url.origin().to_owned();
         let token = running.app.tokens.first().1.expose_secret().to_owned();
         Self { running: Some(running), clock, folder, upstream, api, origin, token }
@@ -221,7 +214,23 @@ impl Stage {
     }
 }
 
-fn config_text(setup: &Setup, port: u16, upstream: &Upstream, api: &Api) -> String {
+/// What the weather server offers: all of it wants the key.
+pub fn furnish(upstream: &Upstream) {
+    upstream.tool("get_forecast", Script::new().require("x-api-key", KEY).text("sunny"));
+    upstream.prompt(
+        "plan",
+        Script::new()
+            .require("x-api-key", KEY)
+            .result(r#"{"messages":[{"role":"user","content":{"type":"text","text":"plan the day"}}]}"#),
+    );
+    upstream.resource(
+        "weather://berlin",
+        Script::new().require("x-api-key", KEY).result(r#"{"contents":[{"uri":"weather://berlin","text":"sunny"}]}"#),
+    );
+}
+
+/// The configuration of a service at this port.
+pub fn config_text(setup: &Setup, port: u16, upstream: &Upstream, api: &Api) -> String {
     let mut text = format!("public_url = \"http://127.0.0.1:{port}\"\n[listen]\naddress = \"127.0.0.1:{port}\"\n");
     // A JSON string is a TOML string.
     let title = usher_testkit::quote(setup.title.unwrap_or("Weather"));
@@ -327,7 +336,9 @@ impl Stage {
         self.stop().await;
         let config = Config::load(&self.folder.path().join("usher.toml"), &|_| None);
         let config = config.unwrap_or_else(|faults| panic!("{faults}"));
-        self.running = Some(start(config, None, self.clock.clone(), Arc::new(SystemRandom)).await.unwrap());
+        self.running = Some(
+            start(config, None, self.clock.clone(), Arc::new(SystemRandom), Some(Path::new(USHER))).await.unwrap(),
+        );
     }
 }
 
@@ -342,8 +353,14 @@ impl Stage {
 
     /// The person connects the weather there.
     pub async fn connect_elsewhere(&self, url: &str, key: &str) {
-        let (store, now) = (self.elsewhere().await, self.clock.now());
-        let mut interaction = self.interaction(url).await;
+        self.connect_at(self.elsewhere().await, url, key).await;
+    }
+
+    /// The same at a store that is open already.
+    pub async fn connect_at(&self, store: Store, url: &str, key: &str) {
+        let now = self.clock.now();
+        let id = InteractionId::parse(url.rsplit('/').next().unwrap()).unwrap();
+        let mut interaction = store.interaction(&id, now).await.unwrap().unwrap();
         for step in [Step::Open, Step::Consent] {
             let Advanced::Done(next) = store.advance(interaction, step, now).await.unwrap() else { panic!("a step") };
             interaction = next;

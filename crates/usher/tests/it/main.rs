@@ -4,15 +4,22 @@
 #![allow(unreachable_pub, missing_docs, reason = "a test binary exports nothing")]
 
 mod connect_tool;
+#[cfg(feature = "fail-points")]
+mod crashes;
+mod database;
 mod demo;
 mod door;
 mod endings;
 mod harness;
 mod keep_alive;
+mod keys_command;
+mod limits;
 mod lossless;
 mod needs_legacy;
 mod needs_modern;
+mod outages;
 mod pages;
+mod processes;
 mod raw;
 mod relay_legacy;
 mod relay_modern;

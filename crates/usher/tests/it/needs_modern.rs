@@ -13,13 +13,13 @@ use usher_testkit::client::{Modern, Reply};
 use crate::harness::{ACCEPT, KEY, Stage, answered};
 
 /// The retry of `call` after the round `asked`, with the same answer to every question.
-async fn retry(client: &Modern, call: (&str, &str), asked: &Reply, answer: &str) -> Reply {
+pub(crate) async fn retry(client: &Modern, call: (&str, &str), asked: &Reply, answer: &str) -> Reply {
     let state = asked.request_state();
     client.retry(call.0, call.1, Some(&asked.answer_all(answer)), state.as_deref()).await
 }
 
 /// Asks for what `call` lacks.
-async fn ask(client: &Modern, call: (&str, &str)) -> Reply {
+pub(crate) async fn ask(client: &Modern, call: (&str, &str)) -> Reply {
     let asked = client.call(call.0, call.1).await;
     assert!(asked.is_input_required(), "{}: {}", call.0, asked.text());
     assert_eq!(asked.status, 200);

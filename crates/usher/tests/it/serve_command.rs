@@ -5,8 +5,8 @@ use std::{
     net::{TcpListener, TcpStream},
     os::unix::fs::PermissionsExt,
     path::Path,
-    process::{Child, Command, ExitStatus, Output, Stdio},
-    sync::mpsc,
+    process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio},
+    sync::{Arc, Mutex, mpsc},
 };
 
 use tokio::time::Instant;
@@ -19,10 +19,11 @@ use usher_testkit::{
     within,
 };
 
-use crate::harness::Folder;
+use crate::harness::{Folder, USHER};
 
-fn usher(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_usher"));
+/// A command of the real binary, with the configuration of this folder.
+pub fn usher(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(USHER);
     command.args(arguments).arg("--config").arg(folder.join("usher.toml")).current_dir(folder);
     // No browser of the machine that runs the tests is opened.
     command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env_remove("BROWSER").env_remove("USHER_LOG");
@@ -31,7 +32,7 @@ fn usher(folder: &Path, arguments: &[&str]) -> Command {
 }
 
 /// Runs a command that ends by itself.
-async fn run(folder: &Path, arguments: &[&str]) -> Output {
+pub async fn run(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = usher(folder, arguments);
     let output = tokio::task::spawn_blocking(move || command.output().unwrap());
     within(DEADLINE, "the command does not end", output).await.unwrap()
@@ -41,11 +42,11 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-fn config(folder: &Path, port: u16, upstream: &str, more: &str) {
+pub fn config(folder: &Path, port: u16, upstream: &str, more: &str) {
     let text = format!(
         "public_url = \"http://127.0.0.1:{port}\"\n[listen]\naddress = \"127.0.0.1:{port}\"\n{more}\n\
          [[upstream]]\nname = \"weather\"\nurl = \"{upstream}\"\n"
@@ -53,19 +54,49 @@ fn config(folder: &Path, port: u16, upstream: &str, more: &str) {
     std::fs::write(folder.join("usher.toml"), text).unwrap();
 }
 
+/// What `usher serve --show-token` prints until it is ready.
+pub async fn greeting(stdout: ChildStdout) -> String {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let lines = BufReader::new(stdout).lines().map_while(Result::ok);
+        lines.for_each(|line| drop(sender.send(line)));
+    });
+    let read = move || {
+        let mut welcome = String::new();
+        // The host's configuration comes last; its closing brace stands alone.
+        while let Ok(line) = receiver.recv_timeout(DEADLINE) {
+            welcome.push_str(&line);
+            welcome.push('\n');
+            if line == "}" {
+                return welcome;
+            }
+        }
+        panic!("no whole greeting: {welcome}");
+    };
+    tokio::task::spawn_blocking(read).await.unwrap()
+}
+
+/// The sign-in link of a greeting.
+pub fn link_in(greeting: &str) -> String {
+    let mut words = greeting.split_whitespace();
+    words.find(|word| word.contains("/login?token=")).unwrap().to_owned()
+}
+
 /// A running `usher serve`; ended with the test.
-struct Service {
+pub struct Service {
     child: Child,
-    folder: Folder,
+    pub folder: Folder,
     origin: String,
     /// What it printed until it was ready.
     welcome: String,
-    /// Ends with what it logged.
-    log: Option<std::thread::JoinHandle<String>>,
+    /// What it logged until now.
+    logged: Arc<Mutex<String>>,
+    /// Ends with the log.
+    log: Option<std::thread::JoinHandle<()>>,
 }
 
 impl Service {
-    async fn start(upstream: &str) -> Self {
+    pub async fn start(upstream: &str) -> Self {
         let folder = Folder::new();
         let port = free_port();
         config(folder.path(), port, upstream, "");
@@ -75,37 +106,20 @@ impl Service {
     /// The same in a folder that has a configuration with this port.
     async fn start_in(folder: Folder, port: u16) -> Self {
         let mut child = usher(folder.path(), &["serve", "--show-token"]).spawn().unwrap();
-        let (stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        let logged = Arc::new(Mutex::new(String::new()));
+        let growing = Arc::clone(&logged);
         // Whoever writes to a full pipe stands still.
         let log = std::thread::spawn(move || {
-            let mut log = String::new();
-            let _ = stderr.read_to_string(&mut log);
-            log
+            let lines = BufReader::new(stderr).lines().map_while(Result::ok);
+            lines.for_each(|line| *growing.lock().unwrap() += &format!("{line}\n"));
         });
-        let (sender, receiver) = mpsc::channel();
-        std::thread::spawn(move || {
-            let lines = BufReader::new(stdout).lines().map_while(Result::ok);
-            lines.for_each(|line| drop(sender.send(line)));
-        });
-        let read = move || {
-            let mut welcome = String::new();
-            // The host's configuration comes last; its closing brace stands alone.
-            while let Ok(line) = receiver.recv_timeout(DEADLINE) {
-                welcome.push_str(&line);
-                welcome.push('\n');
-                if line == "}" {
-                    return welcome;
-                }
-            }
-            panic!("no whole greeting: {welcome}");
-        };
-        let welcome = tokio::task::spawn_blocking(read).await.unwrap();
-        Self { child, folder, origin: format!("http://127.0.0.1:{port}"), welcome, log: Some(log) }
+        let welcome = greeting(stdout).await;
+        Self { child, folder, origin: format!("http://127.0.0.1:{port}"), welcome, logged, log: Some(log) }
     }
 
     fn link(&self) -> String {
-        let words = self.welcome.split_whitespace();
-        words.into_iter().find(|word| word.contains("/login?token=")).unwrap().to_owned()
+        link_in(&self.welcome)
     }
 
     fn host_config(&self) -> serde_json::Value {
@@ -114,7 +128,7 @@ impl Service {
     }
 
     /// A client as the printed configuration makes one.
-    fn client(&self) -> Modern {
+    pub fn client(&self) -> Modern {
         let server = &self.host_config()["mcpServers"]["weather"];
         let authorization = server["headers"]["Authorization"].as_str().unwrap();
         Modern::new(server["url"].as_str().unwrap()).token(authorization.strip_prefix("Bearer ").unwrap())
@@ -122,8 +136,7 @@ impl Service {
 
     /// Sends SIGTERM and waits for the end.
     async fn terminate(&mut self) -> ExitStatus {
-        let kill = format!("kill -TERM {}", self.child.id());
-        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        self.signal("TERM");
         let ended = async {
             loop {
                 if let Some(status) = self.child.try_wait().unwrap() {
@@ -140,7 +153,30 @@ impl Service {
     /// Ends the service, and gives what it logged.
     async fn log(&mut self) -> String {
         self.terminate().await;
-        self.log.take().unwrap().join().unwrap()
+        self.log.take().unwrap().join().unwrap();
+        self.logged.lock().unwrap().clone()
+    }
+
+    pub fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    }
+
+    /// Waits until this stands in the log, and forgets what came before it.
+    pub async fn logs(&self, text: &str) {
+        let found = async {
+            loop {
+                {
+                    let mut logged = self.logged.lock().unwrap();
+                    if let Some(at) = logged.find(text) {
+                        logged.replace_range(..at + text.len(), "");
+                        return;
+                    }
+                }
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            }
+        };
+        within(DEADLINE, &format!("not in the log: {text}"), found).await;
     }
 }
 
@@ -270,7 +306,7 @@ async fn all_faults_of_a_configuration_are_told_at_once() {
     assert_eq!(left, ["usher.toml"], "nothing was made");
 }
 
-fn text_of_both(output: &Output) -> String {
+pub fn text_of_both(output: &Output) -> String {
     text(&output.stderr) + &text(&output.stdout)
 }
 
@@ -423,7 +459,7 @@ async fn a_store_that_cannot_be_used_is_told_in_one_line() {
     assert!(!folder.path().join("usher.keys").exists());
 
     let port = free_port();
-    let store = format!("[store]\nurl = \"postgres://ada:secret-password@127.0.0.1:{port}/none\"");
+    let store = format!("[store]\nurl = \"postgres://ada:secret-password@127.0.0.1:{port}/none\"\nwait = \"0s\"");
     config(folder.path(), free_port(), "http://127.0.0.1:9/mcp", &store);
     assert_eq!(run(folder.path(), &["keys", "init"]).await.status.code(), Some(0));
     let output = run(folder.path(), &["serve"]).await;

@@ -52,8 +52,12 @@ impl Keys {
 }
 
 impl KeyWrap for Keys {
-    fn active_id(&self) -> &str {
+    fn active_id(&self) -> String {
         self.now().active_id()
+    }
+
+    fn older_ids(&self) -> Vec<String> {
+        self.now().older_ids()
     }
 
     fn has(&self, id: &str) -> bool {
@@ -70,6 +74,7 @@ impl KeyWrap for Keys {
 }
 
 struct House {
+    url: SecretString,
     broker: Broker,
     clock: Arc<Still>,
     keys: Arc<Keys>,
@@ -102,23 +107,25 @@ async fn house(check: Option<&str>) -> House {
     install_crypto_provider();
     let folder = Folder::new();
     let random = Arc::new(SystemRandom);
-    let key = |name: &str| KeyFile::create(&folder.path(name), &SystemRandom).unwrap();
+    let key = |name: &str| KeyFile::create(&folder.path(name), &SystemRandom, now()).unwrap();
     let keys = Arc::new(Keys { kept: [key("usher.keys"), key("other.keys")], lost: AtomicBool::new(false) });
     let vault = Arc::new(Vault::new(keys.clone(), random.clone()));
     let url = SecretString::from(format!("sqlite:{}", folder.path("usher.db").display()));
     let store = Store::open(&url, vault, random.clone()).await.unwrap();
     let clock = Arc::new(Still(Mutex::new(now())));
+    let counting: Arc<dyn Clock> = clock.clone();
+    let config = Arc::new(config("https://forecast.example/mcp", check));
     let broker = Broker {
-        config: Arc::new(config("https://forecast.example/mcp", check)),
+        limits: Arc::new(Limits::new(&config.limits, &counting)),
+        config,
         store: store.clone(),
         clock: clock.clone(),
         random,
         egress: Egress::new().unwrap(),
         credentials: Credentials::new(store, clock.clone()),
-        limits: Arc::new(Limits::default()),
         waiting: Waiting::default(),
     };
-    House { broker, clock, keys, _folder: folder }
+    House { url, broker, clock, keys, _folder: folder }
 }
 
 fn person(subject: &str) -> UserId {
@@ -127,6 +134,15 @@ fn person(subject: &str) -> UserId {
 
 fn typed(pairs: &[(&str, &str)]) -> BTreeMap<String, SecretString> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), SecretString::from(*value))).collect()
+}
+
+impl House {
+    /// For good: the operator has given it up.
+    async fn lose_the_key(&self) {
+        let id = self.keys.now().active_id();
+        self.keys.lost.store(true, Ordering::SeqCst);
+        Store::give_up_key(&self.url, &id).await.unwrap();
+    }
 }
 
 impl House {
@@ -280,8 +296,8 @@ async fn a_declined_question_is_over_and_not_asked_again_at_once() {
     let house = house(None).await;
     let id = house.ask("desktop", AskReason::Missing).await;
     house.open(&id).await;
-    let declined = house.broker.decline(&id, &person("owner")).await.unwrap();
-    assert!(house.broker.limits.rests(&declined.principal, "forecast", "weather", now()));
+    house.broker.decline(&id, &person("owner")).await.unwrap();
+    assert_eq!(house.broker.rest_of(&id).await.unwrap(), Some(std::time::Duration::from_mins(2)));
     let again = house.broker.submit(&id, &person("owner"), typed(&[("api_key", KEY)])).await;
     assert!(matches!(again, Err(VisitError::Ended(_))));
     assert!(house.stored().await.is_none());
@@ -383,7 +399,7 @@ async fn a_credential_that_cannot_be_read_is_connected_anew() {
     let house = house(None).await;
     let first = house.ask("desktop", AskReason::Missing).await;
     house.submit(&first, KEY).await;
-    house.keys.lost.store(true, Ordering::SeqCst);
+    house.lose_the_key().await;
     house.broker.credentials.forget_all();
     let principal = Principal { user: person("owner"), client: ClientId::new("desktop").unwrap() };
     let upstream = house.broker.config.upstream("forecast").unwrap();

@@ -57,7 +57,7 @@ impl Stage {
         // By default the one token is called "default", which would say little on the page.
         let token = format!("{CLIENT} = \"{}\"\n", new_token(&SystemRandom).expose_secret());
         private_file::create(&folder.path().join("usher.tokens"), &token)?;
-        let running = start(parsed, Some(listener), Arc::new(SystemClock), Arc::new(SystemRandom)).await?;
+        let running = start(parsed, Some(listener), Arc::new(SystemClock), Arc::new(SystemRandom), None).await?;
         Ok(Self { journal, config, running, _weather: weather, folder })
     }
 

@@ -85,6 +85,16 @@ fn paths_are_known_without_the_stores_secret() {
 }
 
 #[test]
+fn a_start_waits_ten_seconds_for_its_store_or_as_it_is_told() {
+    let wait = |lines: &str| with(&format!("[store]\n{lines}")).map(|config| config.store_wait.as_secs());
+    assert_eq!(with("").unwrap().store_wait.as_secs(), 10);
+    assert_eq!(wait("url = \"postgres:///usher\"").unwrap(), 10);
+    assert_eq!(wait("url = \"postgres:///usher\"\nwait = \"0s\"").unwrap(), 0);
+    let found = faults(with("[store]\nurl = \"postgres:///usher\"\nwait = \"11m\""));
+    assert!(found.starts_with("3:8 store.wait: "), "{found}");
+}
+
+#[test]
 fn a_store_is_a_file_or_a_postgresql_server() {
     let store = |url: &str| with(&format!("[store]\nurl = \"{url}\""));
     assert_eq!(store("sqlite:///var/usher.db").unwrap().store.expose_secret(), "sqlite:/var/usher.db");

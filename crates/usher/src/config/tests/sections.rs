@@ -103,8 +103,7 @@ fn an_upstream_that_is_not_right_is_told_where() {
         ),
         (
             "header = { A = \"{k}\" }, env = { A = \"{k}\" }",
-            "5:58 upstream[0].needs[0].env: env is for upstreams that are commands, \
-             which are not available in this version",
+            "5:58 upstream[0].needs[0].env: env is for upstreams that are commands",
         ),
     ] {
         assert_eq!(need(keys), expected, "{keys}");

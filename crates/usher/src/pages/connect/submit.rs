@@ -9,7 +9,7 @@ use axum::{
 use bytes::Bytes;
 use http::StatusCode;
 use secrecy::SecretString;
-use usher_store::InteractionId;
+use usher_store::{InteractionId, fail_point};
 
 use super::{ended::instead, show::page, view::Attempt};
 use crate::{
@@ -35,6 +35,7 @@ pub(crate) async fn submit(
         Ok(posted) => posted,
         Err(response) => return response,
     };
+    fail_point!(FormRead);
     let (broker, user) = (&visitor.app.broker, &person.user);
     let done = match posted.take("action").as_str() {
         "connect" => {

@@ -1,14 +1,20 @@
 //! The servers behind the gateway, however they are reached: what is sent to one, and what comes back.
 
 mod http;
+mod process;
 
 use std::time::Duration;
 
 use ::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use bytes::{Bytes, BytesMut};
 
+pub(in crate::relay) use self::process::{Processes, credentials_changed};
 use super::call::Caller;
-use crate::{config::Upstream, credentials::Injection, mcp::headers::SESSION_ID};
+use crate::{
+    config::{Transport, Upstream},
+    credentials::Injection,
+    mcp::headers::SESSION_ID,
+};
 
 /// The largest JSON answer that is taken into memory, in bytes. Answers that need no look pass without this limit.
 pub(in crate::relay) const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
@@ -46,6 +52,28 @@ pub(in crate::relay) enum UpstreamError {
         /// 401 or 403.
         status: StatusCode,
     },
+    /// A command that cannot be run.
+    #[error("the server {0} cannot be started; whoever runs Usher finds the reason in its log")]
+    NotStarted(String),
+    /// A process that ended before it answered.
+    #[error("the server {0} ended before it answered; the next call starts it again")]
+    Ended(String),
+    /// A process that keeps ending.
+    #[error("the server {name} keeps ending; it is started again in {} s", retry_after.as_secs().max(1))]
+    Crashing {
+        /// The upstream's name.
+        name: String,
+        /// When.
+        retry_after: Duration,
+    },
+    /// Everything that may be under way at a process is, or what is under way must end before this call can begin.
+    #[error("the server {0} is busy with earlier calls; call again when they are done")]
+    Busy(String),
+    /// No place for another process, and none that is idle.
+    #[error(
+        "too many servers run for you at the moment, so {0} cannot be started; end a session of another app, or try again later"
+    )]
+    TooManyProcesses(String),
 }
 
 /// What an upstream answers to one request. Its body comes piece by piece.
@@ -56,7 +84,9 @@ pub(in crate::relay) struct Answer {
 }
 
 enum Body {
-    Http(reqwest::Response),
+    Http(Box<reqwest::Response>),
+    Process(Box<process::Messages>),
+    Whole(Option<Bytes>),
 }
 
 /// The body of an answer ended before it was whole. The text is for the log.
@@ -79,13 +109,19 @@ impl Answer {
     pub(in crate::relay) async fn chunk(&mut self) -> Result<Option<Bytes>, BrokenOff> {
         match &mut self.body {
             Body::Http(response) => response.chunk().await.map_err(|error| BrokenOff(http::innermost(&error))),
+            Body::Process(messages) => Ok(messages.next_event().await),
+            Body::Whole(body) => Ok(body.take()),
         }
     }
 }
 
 impl From<reqwest::Response> for Answer {
     fn from(mut response: reqwest::Response) -> Self {
-        Self { status: response.status(), headers: std::mem::take(response.headers_mut()), body: Body::Http(response) }
+        Self {
+            status: response.status(),
+            headers: std::mem::take(response.headers_mut()),
+            body: Body::Http(Box::new(response)),
+        }
     }
 }
 
@@ -98,12 +134,19 @@ pub(in crate::relay) async fn send(
     body: Bytes,
 ) -> Result<Answer, UpstreamError> {
     let upstream = caller.upstream();
+    let url = match &upstream.transport {
+        Transport::Http(url) => url,
+        Transport::Process(command) => {
+            let processes = &caller.app.relay.processes;
+            return processes.send(caller, command, injection, upstream_session, method, body).await;
+        }
+    };
     let mut headers = caller.headers.clone();
     if let Some(value) = upstream_session.and_then(|id| HeaderValue::from_str(id).ok()) {
         headers.insert(SESSION_ID, value);
     }
     injection.apply(&mut headers);
-    http::send(&caller.app.egress, upstream, &upstream.url, method, headers, body).await.map(Answer::from)
+    http::send(&caller.app.egress, upstream, url, method, headers, body).await.map(Answer::from)
 }
 
 /// Reads a whole body, bounded in size and time.

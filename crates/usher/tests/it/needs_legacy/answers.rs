@@ -158,7 +158,7 @@ async fn a_decline_beats_everything_but_an_end() {
         let (_, declined) = tokio::join!(broker.open(&id, &user), broker.declined_by_client(&id));
         declined.unwrap();
         assert!(matches!(stage.interaction(&asked.url()).await.state, InteractionState::Declined { .. }));
-        stage.clock.forward(121);
+        stage.clock.forward(3601);
     }
     let asked = stage.modern().call(CALLS[0].0, CALLS[0].1).await;
     let interaction = stage.interaction(&asked.url()).await;
@@ -167,7 +167,7 @@ async fn a_decline_beats_everything_but_an_end() {
     assert!(matches!(store.advance(interaction, step, stage.clock.now()).await.unwrap(), Advanced::Done(_)));
     broker.declined_by_client(&id).await.unwrap();
     assert!(matches!(stage.interaction(&asked.url()).await.state, InteractionState::Declined { .. }));
-    stage.clock.forward(121);
+    stage.clock.forward(3601);
     let asked = stage.modern().call(CALLS[0].0, CALLS[0].1).await;
     stage.person().await.connect(&asked.url(), &[("api_key", KEY)]).await;
     let done = stage.interaction(&asked.url()).await;

@@ -1,0 +1,21 @@
+-- Which master key a row needs, read out of the sealed value itself: its second byte is the length of the key's id, which
+-- follows. So the column can never say anything else than the value.
+ALTER TABLE credentials ADD COLUMN key_id TEXT GENERATED ALWAYS AS (
+    CASE WHEN octet_length(sealed) > 2
+        THEN encode(substring(sealed FROM 3 FOR get_byte(sealed, 1)), 'escape') END
+) STORED;
+ALTER TABLE mcp_sessions ADD COLUMN key_id TEXT GENERATED ALWAYS AS (
+    CASE WHEN octet_length(sealed) > 2
+        THEN encode(substring(sealed FROM 3 FOR get_byte(sealed, 1)), 'escape') END
+) STORED;
+ALTER TABLE browser_sessions ADD COLUMN key_id TEXT GENERATED ALWAYS AS (
+    CASE WHEN octet_length(seal) > 2
+        THEN encode(substring(seal FROM 3 FOR get_byte(seal, 1)), 'escape') END
+) STORED;
+
+CREATE INDEX credentials_of_key ON credentials (key_id, id);
+CREATE INDEX mcp_sessions_of_key ON mcp_sessions (key_id, session_key);
+CREATE INDEX browser_sessions_of_key ON browser_sessions (key_id, token_hash);
+
+-- Wrapped with the key itself: tells another key under the same id.
+ALTER TABLE key_ids ADD COLUMN proof BYTEA;

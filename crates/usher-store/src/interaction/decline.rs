@@ -1,0 +1,79 @@
+//! What a person declined rests: the same is not asked again by itself (prompt fatigue).
+
+use jiff::{SignedDuration, Timestamp};
+use sqlx::{AnyConnection, Row as _};
+
+use super::InteractionId;
+use crate::time::{micros, timestamp};
+use crate::{Store, StoreError};
+
+/// How long a question rests that was declined: once, twice, and from then on. Each decline counts on where the one before
+/// is less than a day old, and the question was not answered in between.
+pub const DECLINE_RESTS: [SignedDuration; 3] =
+    [SignedDuration::from_mins(2), SignedDuration::from_mins(10), SignedDuration::from_hours(1)];
+
+/// How long a decline is remembered.
+const REMEMBERED: SignedDuration = SignedDuration::from_hours(24);
+
+const NOTE: &str = "INSERT INTO declines (ask_key, times, rests_until, expires_at) VALUES ($1, 1, $2, $5) \
+     ON CONFLICT (ask_key) DO UPDATE SET \
+     times = CASE WHEN declines.expires_at <= $6 THEN 1 ELSE declines.times + 1 END, \
+     rests_until = CASE WHEN declines.expires_at <= $6 THEN excluded.rests_until \
+     WHEN declines.times = 1 THEN $3 ELSE $4 END, \
+     expires_at = excluded.expires_at";
+const FORGET: &str = "DELETE FROM declines WHERE ask_key = $1";
+pub(crate) const RESTS: &str = "SELECT rests_until FROM declines WHERE ask_key = $1 AND rests_until > $2";
+pub(crate) const REST_OF: &str = "SELECT declines.rests_until FROM interactions \
+     JOIN declines ON declines.ask_key = interactions.ask_key \
+     WHERE interactions.id = $1 AND declines.rests_until > $2";
+
+/// Notes a decline of this question.
+pub(super) async fn note(connection: &mut AnyConnection, key: String, now: Timestamp) -> Result<(), StoreError> {
+    let at = |later: SignedDuration| micros(now).saturating_add(whole(later));
+    let [first, second, then] = DECLINE_RESTS;
+    sqlx::query(NOTE)
+        .bind(key)
+        .bind(at(first))
+        .bind(at(second))
+        .bind(at(then))
+        .bind(at(REMEMBERED))
+        .bind(micros(now))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// The person answered this question after all.
+pub(super) async fn forget(connection: &mut AnyConnection, key: String) -> Result<(), StoreError> {
+    sqlx::query(FORGET).bind(key).execute(connection).await?;
+    Ok(())
+}
+
+/// Until when this question rests.
+pub(super) async fn rests(
+    connection: &mut AnyConnection,
+    key: &str,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, StoreError> {
+    let row = sqlx::query(RESTS).bind(key.to_owned()).bind(micros(now)).fetch_optional(connection).await?;
+    row.map(|row| timestamp(row.try_get(0)?, "declines")).transpose()
+}
+
+impl Store {
+    /// Until when the question of an interaction rests; `None` where it may be asked.
+    pub async fn rest_of(&self, id: &InteractionId, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        Self::within(async {
+            let row = sqlx::query(REST_OF)
+                .bind(id.as_str().to_owned())
+                .bind(micros(now))
+                .fetch_optional(&self.shared.reader)
+                .await?;
+            row.map(|row| timestamp(row.try_get(0)?, "declines")).transpose()
+        })
+        .await
+    }
+}
+
+fn whole(duration: SignedDuration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+}

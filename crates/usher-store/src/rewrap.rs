@@ -1,0 +1,161 @@
+//! Wrapping anew what an older master key wrapped.
+//!
+//! Only the wrapped data key of a value is exchanged: what it seals, and the row's version, stay as they are, so nobody
+//! who holds what was read notices. What is left to do is what the rows say; a run that ends in the middle leaves whole
+//! rows, of which each opens.
+
+use elicit::UserId;
+use sqlx::Row as _;
+use sqlx::any::AnyRow;
+
+use crate::browser::user_of;
+use crate::vault::{Record, RecordKind};
+use crate::{KeyError, Store, StoreError, key_notes};
+
+/// Rows a transaction: others get their turn in between.
+const BATCH: usize = 100;
+
+/// A table whose rows outlive a rotation, and how one of its rows says what its value belongs to.
+pub(crate) struct Table {
+    name: &'static str,
+    kind: RecordKind,
+    /// After the id `$2`, in the order of the index. The order itself means nothing: it is another one on each database.
+    pub(crate) find: &'static str,
+    /// If it is still the value that was read.
+    pub(crate) swap: &'static str,
+    scope: fn(&AnyRow) -> Result<Vec<String>, sqlx::Error>,
+}
+
+pub(crate) const TABLES: [Table; 3] = [
+    Table {
+        name: "credentials",
+        kind: RecordKind::Credential,
+        find: "SELECT id AS place, issuer, subject, provider, sealed FROM credentials \
+             WHERE key_id = $1 AND id > $2 ORDER BY id LIMIT 100",
+        swap: "UPDATE credentials SET sealed = $3 WHERE id = $1 AND sealed = $2",
+        scope: |row| Ok(vec![row.try_get("provider")?]),
+    },
+    Table {
+        name: "mcp_sessions",
+        kind: RecordKind::Session,
+        find: "SELECT session_key AS place, issuer, subject, upstream, client, sealed FROM mcp_sessions \
+             WHERE key_id = $1 AND session_key > $2 ORDER BY session_key LIMIT 100",
+        swap: "UPDATE mcp_sessions SET sealed = $3 WHERE session_key = $1 AND sealed = $2",
+        scope: |row| Ok(vec![row.try_get("upstream")?, row.try_get("client")?]),
+    },
+    Table {
+        name: "browser_sessions",
+        kind: RecordKind::BrowserSession,
+        find: "SELECT token_hash AS place, issuer, subject, created_at, expires_at, seal AS sealed FROM browser_sessions \
+             WHERE key_id = $1 AND token_hash > $2 ORDER BY token_hash LIMIT 100",
+        swap: "UPDATE browser_sessions SET seal = $3 WHERE token_hash = $1 AND seal = $2",
+        scope: |row| {
+            let times: [i64; 2] = [row.try_get("created_at")?, row.try_get("expires_at")?];
+            Ok(times.map(|time| time.to_string()).to_vec())
+        },
+    },
+];
+
+/// What a run of [`Store::rewrap`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rewrapped {
+    /// Rows that now need the active key alone.
+    pub rewrapped: u64,
+    /// Rows that do not open with the key that they name, because they were changed outside Usher. They stay as they are.
+    pub unreadable: u64,
+    /// Whether it stopped before the end, because the most was reached.
+    pub more: bool,
+}
+
+/// A value that is to be exchanged for another.
+struct Swap {
+    place: String,
+    before: Vec<u8>,
+    after: Vec<u8>,
+}
+
+impl Store {
+    /// Wraps with the active key what an older one wrapped: credentials, sessions of MCP clients and of browsers, at least
+    /// until `most` rows are done. What is left is found by the next run, here or on another replica; a row that
+    /// somebody changes or deletes meanwhile is theirs. No version, no time and nothing that was sealed changes, and
+    /// nobody is told.
+    pub async fn rewrap(&self, most: u64) -> Result<Rewrapped, StoreError> {
+        let mut done = Rewrapped::default();
+        for key in self.shared.vault.older_ids() {
+            for table in &TABLES {
+                let mut last = Some(String::new());
+                while let Some(after) = last {
+                    if done.rewrapped >= most {
+                        done.more = true;
+                        return Ok(done);
+                    }
+                    last = Self::within(self.rewrap_batch(table, &key, after, &mut done)).await?;
+                }
+            }
+        }
+        Ok(done)
+    }
+
+    /// One batch after the row `after`. Where the next one goes on, if there is one.
+    async fn rewrap_batch(
+        &self,
+        table: &Table,
+        key: &str,
+        after: String,
+        done: &mut Rewrapped,
+    ) -> Result<Option<String>, StoreError> {
+        let rows = sqlx::query(table.find).bind(key.to_owned()).bind(after).fetch_all(&self.shared.reader).await?;
+        let mut swaps = Vec::with_capacity(rows.len());
+        let mut last = None;
+        for row in &rows {
+            last = Some(row.try_get("place")?);
+            match self.rewrap_row(table, row) {
+                Ok(swap) => swaps.extend(swap),
+                Err(StoreError::Unopened { source, .. }) if source.is_tampering() => done.unreadable += 1,
+                // Impossible users and the like do not open either.
+                Err(StoreError::ImpossibleRow { .. }) => done.unreadable += 1,
+                // Taken out of the ring meanwhile, by somebody who made sure that nothing needs it.
+                Err(StoreError::Unopened { source: KeyError::UnknownKey(_), .. }) => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+        done.rewrapped += self.swap(table, swaps).await?;
+        Ok(last.filter(|_| rows.len() == BATCH))
+    }
+
+    /// `None` for a row that needs nothing.
+    fn rewrap_row(&self, table: &Table, row: &AnyRow) -> Result<Option<Swap>, StoreError> {
+        let (place, before): (String, Vec<u8>) = (row.try_get("place")?, row.try_get("sealed")?);
+        let user: UserId = user_of(row, table.name)?;
+        let scope = (table.scope)(row)?;
+        let scope: Vec<&str> = scope.iter().map(String::as_str).collect();
+        let record = Record { kind: table.kind, id: &place, user: &user, scope: &scope };
+        let after = self.shared.vault.rewrap(&record, &before).map_err(|source| StoreError::Unopened {
+            table: table.name,
+            id: place.clone(),
+            source,
+        })?;
+        Ok(after.map(|after| Swap { place, before, after }))
+    }
+
+    /// In one transaction. Rows are taken in the order of the index by all who do this.
+    async fn swap(&self, table: &Table, swaps: Vec<Swap>) -> Result<u64, StoreError> {
+        if swaps.is_empty() {
+            return Ok(0);
+        }
+        let mut transaction = self.begin().await?;
+        let mut swapped = 0;
+        let mut noted = None;
+        for Swap { place, before, after } in swaps {
+            noted.get_or_insert_with(|| after.clone());
+            let result =
+                sqlx::query(table.swap).bind(place).bind(before).bind(after).execute(&mut *transaction).await?;
+            swapped += result.rows_affected();
+        }
+        if let (RecordKind::Credential, Some(sealed)) = (table.kind, noted) {
+            key_notes::note(&mut transaction, &self.shared.vault, &sealed).await?;
+        }
+        transaction.commit().await?;
+        Ok(swapped)
+    }
+}

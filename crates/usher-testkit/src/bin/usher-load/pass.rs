@@ -1,0 +1,86 @@
+//! Calls that pass: against a plain reverse proxy with the same HTTP client and server.
+
+use usher_testkit::load::{KEY, Line, Message, Program, Sample, Setup, Speech};
+
+use super::report::Report;
+use super::stage::{CALLS, CLIENTS, SAMPLES, Stage, sample};
+
+/// Calls at one client, a sample.
+const ALONE: usize = 500;
+
+/// One way for a call.
+struct Way<'a> {
+    name: &'static str,
+    program: &'a Program,
+    message: Message,
+    cpu: Sample,
+    typical: Sample,
+}
+
+const NAMES: [&str; 6] = [
+    "service/call, modern (proxy)",
+    "service/call, modern",
+    "service/call, modern, credential",
+    "service/call, legacy (proxy)",
+    "service/call, legacy",
+    "service/call, legacy, credential",
+];
+
+pub(crate) async fn run(stage: &Stage, report: &mut Report) {
+    if !report.wants(&NAMES) {
+        return;
+    }
+    let proxy = stage.program("proxy", &[&stage.upstream()]);
+    let usher = stage.setup("pass", 1, 1).start().await.expect("the service");
+    connect(&usher).await;
+    let mut ways = Vec::new();
+    for (name, at) in NAMES.into_iter().zip(["/mcp", "/mcp/plain", "/mcp/p0"].into_iter().cycle()) {
+        let program = if at == "/mcp" { &proxy } else { &usher.program };
+        let message = message(program, at, name.contains("legacy")).await;
+        ways.push(Way { name, program, message, cpu: Sample::default(), typical: Sample::default() });
+    }
+    for round in 0..=SAMPLES {
+        for way in &mut ways {
+            let good = |number: usize, answer: &usher_testkit::load::Answer| {
+                answer.status == 200
+                    && answer.body.starts_with(format!(r#"{{"jsonrpc":"2.0","id":{number},"#).as_bytes())
+            };
+            let make = |message: Message| move |number: usize| message.call(number, 200, "");
+            let taken = sample(way.program, CLIENTS, CALLS, make(way.message.clone()), good).await;
+            let alone = sample(way.program, 1, ALONE, make(way.message.clone()), good).await;
+            // The first round warms up.
+            if round > 0 {
+                way.cpu.add(taken.cpu);
+                way.typical.add(alone.typical);
+            }
+        }
+    }
+    for way in &ways {
+        report.time(way.name, &way.cpu);
+    }
+    for way in &ways {
+        report.time(&format!("{} p50", way.name), &way.typical);
+    }
+}
+
+/// The person connects the provider, so that the credential is there.
+async fn connect(usher: &usher_testkit::load::Usher) {
+    let message = message(&usher.program, "/mcp/p0", false).await;
+    let mut line = Line::open(usher.program.address).await.expect("a connection");
+    let asked = line.call(&message.call(1, 8, "")).await.expect("an answer").text();
+    let url = super::rounds::between(&asked, "\"url\":\"", "\"").to_owned();
+    let done = usher.person.connect(&url, &[("api_key", KEY)]).await;
+    assert_eq!(done.heading().as_deref(), Some("Connected"));
+}
+
+/// What calls of this way are made from; a legacy one with a session.
+async fn message(program: &Program, path: &str, legacy: bool) -> Message {
+    let host = program.address.to_string();
+    let made = |speech| Message::new(&*host, path, Setup::token(0), speech);
+    if !legacy {
+        return made(Speech::Modern("tools/call"));
+    }
+    let mut line = Line::open(program.address).await.expect("a connection");
+    let begun = line.call(&made(Speech::Legacy(None)).initialize()).await.expect("an answer");
+    made(Speech::Legacy(begun.header("mcp-session-id").map(str::to_owned)))
+}

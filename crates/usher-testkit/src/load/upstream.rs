@@ -1,0 +1,41 @@
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::response::Response;
+use axum::routing::post;
+use http::{HeaderMap, StatusCode, header};
+use tokio::net::TcpListener;
+
+/// The key that the upstream's second endpoint wants.
+pub const KEY: &str = "key-for-the-weather-5f1d";
+
+/// An upstream of both eras that answers at once and records nothing: `/mcp` for everybody, `/keyed` with [`KEY`].
+pub async fn echo(listener: TcpListener) {
+    let keyed = |headers: HeaderMap, body: Bytes| async move {
+        let good = headers.get("x-api-key").is_some_and(|key| key == KEY);
+        if good { answer(&body) } else { plain(StatusCode::UNAUTHORIZED, String::new()) }
+    };
+    let router =
+        Router::new().route("/mcp", post(|body: Bytes| async move { answer(&body) })).route("/keyed", post(keyed));
+    super::proxy::serve(listener, router).await;
+}
+
+fn answer(body: &Bytes) -> Response {
+    let text = String::from_utf8_lossy(body);
+    // What comes is written by the load, where the id stands so.
+    let Some((_, after)) = text.split_once("\"id\":") else { return plain(StatusCode::ACCEPTED, String::new()) };
+    let id: String = after.chars().take_while(char::is_ascii_digit).collect();
+    if text.contains("\"initialize\"") {
+        let result = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}"#;
+        let mut response = plain(StatusCode::OK, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
+        response.headers_mut().insert("mcp-session-id", http::HeaderValue::from_static("the-one-session"));
+        return response;
+    }
+    let forecast = "Sunny, with some clouds in the afternoon. ".repeat(10);
+    let result = format!(r#"{{"content":[{{"type":"text","text":"{forecast}"}}],"resultType":"complete"}}"#);
+    plain(StatusCode::OK, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#))
+}
+
+fn plain(status: StatusCode, body: String) -> Response {
+    let response = Response::builder().status(status).header(header::CONTENT_TYPE, "application/json");
+    response.body(Body::from(body)).expect("fixed headers")
+}

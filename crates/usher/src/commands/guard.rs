@@ -1,0 +1,56 @@
+//! `usher guard`, which the service runs for itself: ends what the service leaves behind when it is killed.
+
+use std::{collections::BTreeSet, io::BufRead, process::ExitCode, time::Duration};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// How long process groups have to end by themselves.
+const TERMINATED: Duration = Duration::from_secs(2);
+
+/// Reads `+group` and `-group`, a line each, until the service is gone; then ends the groups that remain.
+pub(super) fn run(lines: impl BufRead) -> ExitCode {
+    let groups = remaining(lines);
+    if groups.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    signal(&groups, Signal::TERM);
+    #[allow(clippy::disallowed_methods, reason = "there is no condition to wait for, and no runtime")]
+    std::thread::sleep(TERMINATED);
+    signal(&groups, Signal::KILL);
+    ExitCode::SUCCESS
+}
+
+fn remaining(lines: impl BufRead) -> BTreeSet<i32> {
+    let mut groups = BTreeSet::new();
+    for line in lines.lines().map_while(Result::ok) {
+        if let Some(group) = line.strip_prefix('+').and_then(group) {
+            groups.insert(group);
+        } else if let Some(group) = line.strip_prefix('-').and_then(group) {
+            groups.remove(&group);
+        }
+    }
+    groups
+}
+
+/// A group that can be meant: 1 is the system's, and less is no group.
+fn group(text: &str) -> Option<i32> {
+    text.parse().ok().filter(|group| *group > 1)
+}
+
+fn signal(groups: &BTreeSet<i32>, signal: Signal) {
+    for group in groups.iter().filter_map(|group| Pid::from_raw(*group)) {
+        // One that is gone needs no signal.
+        let _ = kill_process_group(group, signal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_told_and_not_taken_back_remains() {
+        let lines = b"+10\n+11\n-10\n+1\n+0\n+-5\nx\n+12\n" as &[u8];
+        assert_eq!(remaining(lines), BTreeSet::from([11, 12]));
+    }
+}

@@ -1,0 +1,128 @@
+//! `[limits]`: how much of everything one client, one user, one server or all together may have (R-SEC-01).
+
+use std::ops::RangeInclusive;
+
+use super::reader::{Node, Table};
+use super::size::{self, GIB, KIB, MIB};
+
+/// How much is served. What is beyond is refused, and told when to come back.
+///
+/// A client is the verified one of one user. Counts of questions, calls, requests, streams, connections and bytes are those
+/// of one replica; open questions and sessions are counted in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Questions a minute that one client of a user may cause, over all servers.
+    pub client_questions_per_minute: u32,
+    /// Questions a minute that a user is asked, over all clients and servers.
+    pub user_questions_per_minute: u32,
+    /// Questions a minute that one server may cause, over all users.
+    pub upstream_questions_per_minute: u32,
+    /// Questions of one user that are open at a time.
+    pub user_open_questions: u32,
+    /// Calls of one client that wait for a person at a time.
+    pub client_held_calls: u32,
+    /// The same for a user, over all clients.
+    pub user_held_calls: u32,
+    /// The same for all users together.
+    pub held_calls: u32,
+    /// Sessions of one legacy client, over all servers. One more ends the one that was idle for longest.
+    pub client_sessions: u32,
+    /// The same for a user, over all clients.
+    pub user_sessions: u32,
+    /// Sessions of all users together. One more is refused.
+    pub sessions: u32,
+    /// Requests of one client that are under way at a time, held calls among them, streams apart.
+    pub client_requests: u32,
+    /// GET streams and subscriptions of one client that are open at a time.
+    pub client_streams: u32,
+    /// Connections that are open at a time, those of browsers among them.
+    pub connections: u32,
+    /// The largest message that is taken from a client, in bytes.
+    pub body_size: usize,
+    /// What one client may have in memory: messages of calls under way, and large answers that it has not yet read. In bytes.
+    pub client_memory: u64,
+    /// The same for all clients together.
+    pub memory: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            client_questions_per_minute: 30,
+            user_questions_per_minute: 60,
+            upstream_questions_per_minute: 600,
+            user_open_questions: 100,
+            client_held_calls: 100,
+            user_held_calls: 200,
+            held_calls: 10_000,
+            client_sessions: 100,
+            user_sessions: 500,
+            sessions: 50_000,
+            client_requests: 250,
+            client_streams: 100,
+            connections: 20_000,
+            body_size: 4 * 1024 * 1024,
+            client_memory: 64 * MIB,
+            memory: 512 * MIB,
+        }
+    }
+}
+
+/// What a count may be.
+const COUNT: RangeInclusive<u64> = 1..=1_000_000;
+
+/// Reads the section. Where it is not there, or not right, the defaults stand in.
+pub(super) fn read(node: Option<Node<'_>>) -> Limits {
+    let mut limits = Limits::default();
+    let Some(table) = node.and_then(|node| node.table("[limits]")) else { return limits };
+    for (key, limit) in [
+        ("client_questions_per_minute", &mut limits.client_questions_per_minute),
+        ("user_questions_per_minute", &mut limits.user_questions_per_minute),
+        ("upstream_questions_per_minute", &mut limits.upstream_questions_per_minute),
+        ("user_open_questions", &mut limits.user_open_questions),
+        ("client_held_calls", &mut limits.client_held_calls),
+        ("user_held_calls", &mut limits.user_held_calls),
+        ("held_calls", &mut limits.held_calls),
+        ("client_sessions", &mut limits.client_sessions),
+        ("user_sessions", &mut limits.user_sessions),
+        ("sessions", &mut limits.sessions),
+        ("client_requests", &mut limits.client_requests),
+        ("client_streams", &mut limits.client_streams),
+        ("connections", &mut limits.connections),
+    ] {
+        *limit = table.take(key).and_then(|node| count(&node)).unwrap_or(*limit);
+    }
+    let sized = |key, range| table.take(key).and_then(|node| size::read(&node, range));
+    if let Some(bytes) = sized("body_size", 16 * KIB..=64 * MIB) {
+        limits.body_size = usize::try_from(bytes).unwrap_or(usize::MAX);
+    }
+    limits.client_memory = sized("client_memory", MIB..=1024 * GIB).unwrap_or(limits.client_memory);
+    limits.memory = sized("memory", MIB..=1024 * GIB).unwrap_or(limits.memory);
+    agree(&limits, &table);
+    table.close();
+    limits
+}
+
+fn count(node: &Node<'_>) -> Option<u32> {
+    let value = node.integer("100")?;
+    if !COUNT.contains(&value) {
+        let fix = format!("choose between {} and {}", COUNT.start(), COUNT.end());
+        node.fault(format!("{value} is out of range"), fix);
+        return None;
+    }
+    u32::try_from(value).ok()
+}
+
+/// The largest message must find room, else it would be refused for ever.
+fn agree(limits: &Limits, table: &Table<'_>) {
+    let body = u64::try_from(limits.body_size).unwrap_or(u64::MAX);
+    for (key, limit) in [("client_memory", limits.client_memory), ("memory", limits.memory)] {
+        if limit < body {
+            table.fault(
+                key,
+                format!("{} has no room for a message of body_size, {}", size::show(limit), size::show(body)),
+                format!("give {key} more, or make body_size smaller"),
+            );
+        }
+    }
+}
