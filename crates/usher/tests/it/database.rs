@@ -10,6 +10,7 @@ use elicit::{Random as _, SystemRandom};
 use secrecy::SecretString;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection as _, Executor as _};
 use url::Url;
+use usher::clock::{Clock as _, SystemClock};
 use usher_store::{KeyFile, Store, Vault};
 
 use crate::harness::{Folder, SECOND};
