@@ -9,8 +9,9 @@ mod questions;
 mod requests;
 mod sessions;
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, time::Duration};
 
+use usher::relay::Pace;
 use usher_testkit::{
     DEADLINE,
     client::{Modern, Reply},
@@ -23,7 +24,9 @@ use crate::harness::{SECOND, Setup, Stage};
 /// The usual set-up with two clients and a second server `other`, which needs the same credential, and these limits.
 async fn stage(limits: &str) -> Stage {
     let upstream = Upstream::start().await;
-    let mut setup = Setup { second: true, ..Setup::default() };
+    // A client that leaves gives its place back once it has been away for so long.
+    let pace = Pace { away: Duration::from_millis(200), ..Pace::default() };
+    let mut setup = Setup { second: true, pace, ..Setup::default() };
     write!(
         setup.more,
         "[[upstream]]\nname = \"other\"\nurl = \"{}\"\n[[upstream.needs]]\nprovider = \"weather\"\n\
