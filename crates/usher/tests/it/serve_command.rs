@@ -83,7 +83,7 @@ impl Service {
         // Whoever writes to a full pipe stands still.
         let log = std::thread::spawn(move || {
             let lines = BufReader::new(stderr).lines().map_while(Result::ok);
-            lines.for_each(|line| *growing.lock().unwrap() += &format!("{line}\n"));
+            lines.for_each(|line| growing.lock().unwrap().extend([line.as_str(), "\n"]));
         });
         let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || {
