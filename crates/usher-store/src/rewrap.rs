@@ -159,3 +159,59 @@ impl Store {
         Ok(swapped)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use elicit::SystemRandom;
+
+    use super::*;
+    use crate::token::random_text;
+    use crate::{KeyFile, KeyRing, Vault};
+
+    const OLD: &str = "k1 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    const NEW: &str = "k2 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE active";
+    const CONNECT: &str = "INSERT INTO credentials (id, credential_key, user_key, issuer, subject, provider, version, \
+         status, created_at, updated_at, sealed) VALUES ('1', 'c', 'u', 'i', 's', 'p', 1, 'working', 0, 0, $1)";
+    const SIGN_IN: &str = "INSERT INTO browser_sessions (token_hash, issuer, subject, created_at, last_seen_at, expires_at, \
+         seal) VALUES ('1', 'i', 's', 0, 0, 1, $1)";
+    const BEGIN: &str = "INSERT INTO mcp_sessions (session_key, upstream, sealed, issuer, subject, client, revision, \
+         capabilities, initialize_params, begun, created_at, expires_at) \
+         VALUES ('1', 'p', $1, 'i', 's', 'c', '', '', '', 0, 0, 1)";
+
+    /// What somebody stored between our reading and our writing is theirs.
+    #[tokio::test]
+    async fn a_row_that_changed_since_it_was_read_is_left_alone() {
+        let path = std::env::temp_dir().join(format!("usher-rewrap-{}", random_text(&SystemRandom)));
+        let ring = Arc::new(KeyRing::new(KeyFile::parse(&format!("{OLD} active")).unwrap()));
+        let random = Arc::new(SystemRandom);
+        let vault = Arc::new(Vault::new(ring.clone(), random.clone()));
+        let store = Store::open(&format!("sqlite:{}", path.display()).into(), vault.clone(), random).await.unwrap();
+        let user = UserId::new("i", "s").unwrap();
+        let mut changed = Vec::new();
+        for (table, insert, scope) in
+            [(&TABLES[0], CONNECT, &["p"][..]), (&TABLES[1], BEGIN, &["p", "c"]), (&TABLES[2], SIGN_IN, &["0", "1"])]
+        {
+            let record = Record { kind: table.kind, id: "1", user: &user, scope };
+            let (before, after) = (vault.seal(&record, b"before").unwrap(), vault.seal(&record, b"after").unwrap());
+            sqlx::query(insert).bind(before.clone()).execute(&store.shared.writer).await.unwrap();
+            changed.push((table, before, after));
+        }
+        ring.replace(KeyFile::parse(&format!("{OLD} older\n{NEW}")).unwrap());
+
+        for (table, before, after) in changed {
+            let row = sqlx::query(table.find).bind("k1").bind("").fetch_one(&store.shared.reader).await.unwrap();
+            let late = store.rewrap_row(table, &row).unwrap().unwrap();
+            let stored = sqlx::query(table.swap).bind("1").bind(before).bind(after.clone());
+            assert_eq!(stored.execute(&store.shared.writer).await.unwrap().rows_affected(), 1, "{}", table.name);
+
+            assert_eq!(store.swap(table, vec![late]).await.unwrap(), 0, "{}", table.name);
+
+            let row = sqlx::query(table.find).bind("k1").bind("").fetch_one(&store.shared.reader).await.unwrap();
+            assert_eq!(row.get::<Vec<u8>, _>("sealed"), after, "{}", table.name);
+        }
+        store.close().await;
+        std::fs::remove_file(path).unwrap();
+    }
+}

@@ -112,7 +112,7 @@ impl Service {
         // Whoever writes to a full pipe stands still.
         let log = std::thread::spawn(move || {
             let lines = BufReader::new(stderr).lines().map_while(Result::ok);
-            lines.for_each(|line| *growing.lock().unwrap() += &format!("{line}\n"));
+            lines.for_each(|line| growing.lock().unwrap().extend([line.as_str(), "\n"]));
         });
         let welcome = greeting(stdout).await;
         Self { child, folder, origin: format!("http://127.0.0.1:{port}"), welcome, logged, log: Some(log) }
