@@ -25,7 +25,7 @@ use usher::mcp;
 const TARGETS: &[Target] = &[
     Target { name: "envelope", run: targets::envelope, tokens: tokens::ENVELOPE, cases: 40_000 },
     Target { name: "headers", run: targets::headers, tokens: tokens::HEADERS, cases: 20_000 },
-    Target { name: "sse", run: targets::sse, tokens: tokens::SSE, cases: 10_000 },
+    Target { name: "sse", run: targets::sse, tokens: tokens::SSE, cases: 6_000 },
 ];
 
 /// R-GW-02, R-SEC-04

@@ -21,9 +21,9 @@ pub async fn echo(listener: TcpListener) {
 
 fn answer(body: &Bytes) -> Response {
     let text = String::from_utf8_lossy(body);
-    // What comes is written by the load, where the id stands so.
+    // The load and the service write messages without blanks, and ids without commas.
     let Some((_, after)) = text.split_once("\"id\":") else { return plain(StatusCode::ACCEPTED, String::new()) };
-    let id: String = after.chars().take_while(char::is_ascii_digit).collect();
+    let id = after.split([',', '}']).next().unwrap_or_default();
     if text.contains("\"initialize\"") {
         let result = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}"#;
         let mut response = plain(StatusCode::OK, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));

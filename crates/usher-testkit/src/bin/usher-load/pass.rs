@@ -6,7 +6,7 @@ use super::report::Report;
 use super::stage::{CALLS, CLIENTS, SAMPLES, Stage, sample};
 
 /// Calls at one client, a sample.
-const ALONE: usize = 500;
+const ALONE: usize = 300;
 
 /// One way for a call.
 struct Way<'a> {
