@@ -47,6 +47,7 @@ pub(super) async fn ask(
     if !accepts_events || call.caller.upstream().hold.is_zero() || call.caller.app.stopping.is_cancelled() {
         return required(&call, &interactions);
     }
+    let call = call.apart();
     let (held, response) = held::of(&call);
     tokio::spawn(async move {
         // Whoever has left or cancelled gets no answer, and nothing goes upstream.

@@ -142,7 +142,8 @@ pub(super) async fn settle(call: &Call, missing: &[Missing], round: &Round) -> R
         .collect();
     match app.broker.wait(&ids, call.caller.held_until(), &app.stopping).await {
         Err(error) => call.end(&Ending::Store(error)),
-        Ok(Waited::Completed) => match call.attempt().await {
+        // What comes after the wait takes no room during it.
+        Ok(Waited::Completed) => match Box::pin(call.attempt()).await {
             Attempt::Done(response) => response,
             Attempt::Ask(missing) => {
                 let refused = |one: &Missing| {
@@ -152,7 +153,7 @@ pub(super) async fn settle(call: &Call, missing: &[Missing], round: &Round) -> R
                 if refused >= REFUSED_AT_MOST {
                     return call.end(&Ending::StillRejected);
                 }
-                ask(call, &missing, &Round { refused, ..round.clone() }).await
+                Box::pin(ask(call, &missing, &Round { refused, ..round.clone() })).await
             }
         },
         Ok(Waited::Declined(id)) => {
@@ -166,7 +167,7 @@ pub(super) async fn settle(call: &Call, missing: &[Missing], round: &Round) -> R
         Ok(Waited::Open { seen: true }) if round.quiet < QUIET_ROUNDS => {
             round_result(call, no_questions(call), &Round { quiet: round.quiet + 1, ..round.clone() })
         }
-        Ok(Waited::Open { .. } | Waited::Over) => ask(call, missing, round).await,
+        Ok(Waited::Open { .. } | Waited::Over) => Box::pin(ask(call, missing, round)).await,
     }
 }
 
