@@ -1,5 +1,12 @@
 //! A small MCP server over its standard streams, of both eras, for the tests of processes. Its tools do what servers do when
 //! things go well, and when they do not.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a program of the tests fails by panicking")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it tells of its own surroundings"
+)]
 
 use std::{
     collections::HashMap,

@@ -13,11 +13,17 @@ pub(super) fn run(lines: impl BufRead) -> ExitCode {
     if groups.is_empty() {
         return ExitCode::SUCCESS;
     }
-    groups.iter().for_each(|group| group::signal(*group, Signal::TERM));
+    signal_all(&groups, Signal::TERM);
     #[allow(clippy::disallowed_methods, reason = "there is no condition to wait for, and no runtime")]
     std::thread::sleep(TERMINATED);
-    groups.iter().for_each(|group| group::signal(*group, Signal::KILL));
+    signal_all(&groups, Signal::KILL);
     ExitCode::SUCCESS
+}
+
+fn signal_all(groups: &BTreeSet<u32>, signal: Signal) {
+    for group in groups {
+        group::signal(*group, signal);
+    }
 }
 
 fn remaining(lines: impl BufRead) -> BTreeSet<u32> {

@@ -84,6 +84,16 @@ fn passes(name: &HeaderName) -> bool {
     }
 }
 
+/// The same headers with values of their own: those of a request are parts of its connection's buffer, and keep all of it.
+pub fn copied(headers: &HeaderMap) -> HeaderMap {
+    let mut copied = HeaderMap::with_capacity(headers.len());
+    for (name, value) in headers {
+        // What was a value is one.
+        copied.append(name, HeaderValue::from_bytes(value.as_bytes()).unwrap_or_else(|_| value.clone()));
+    }
+    copied
+}
+
 /// The headers of an upstream's response that go to the client: what describes the body, and nothing that sets state.
 pub fn returned(upstream: &HeaderMap) -> HeaderMap {
     let mut headers = HeaderMap::new();
@@ -182,6 +192,15 @@ mod tests {
         let mut names: Vec<String> = forwarded(&inbound).keys().map(|name| name.as_str().to_owned()).collect();
         names.sort();
         assert_eq!(names, ["accept", "content-type", "mcp-method", "mcp-param-region", "traceparent"]);
+    }
+
+    #[test]
+    fn a_copy_says_the_same_in_memory_of_its_own() {
+        let mut headers = headers(&[("mcp-param-a", "1"), ("accept", "x"), ("mcp-method", "tools/call")]);
+        headers.append("mcp-param-a", HeaderValue::from_bytes(b"\xff").unwrap());
+        let copy = copied(&headers);
+        assert_eq!(copy, headers);
+        assert_ne!(copy["accept"].as_bytes().as_ptr(), headers["accept"].as_bytes().as_ptr());
     }
 
     #[test]

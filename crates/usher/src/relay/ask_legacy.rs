@@ -49,6 +49,7 @@ pub(super) async fn ask(
         Err(response) => return response,
     };
     let Some(waits) = waits else { return required(&call, &interactions) };
+    let call = call.apart();
     let (held, response, listed) = held::resumable(&call, &session.key);
     let pipe = held.pipe();
     tokio::spawn(async move {

@@ -144,7 +144,8 @@ pub(super) async fn settle(call: &Call, missing: &[Missing], round: &Round) -> R
         Err(error) => call.end(&Ending::Store(error)),
         Ok(Waited::Completed) => {
             fail_point!(RetryWoken);
-            match call.attempt().await {
+            // What comes after the wait takes no room during it.
+            match Box::pin(call.attempt()).await {
                 Attempt::Done(response) => response,
                 Attempt::Ask(missing) => {
                     let refused = |one: &Missing| {
@@ -154,7 +155,7 @@ pub(super) async fn settle(call: &Call, missing: &[Missing], round: &Round) -> R
                     if refused >= REFUSED_AT_MOST {
                         return call.end(&Ending::StillRejected);
                     }
-                    ask(call, &missing, &Round { refused, ..round.clone() }).await
+                    Box::pin(ask(call, &missing, &Round { refused, ..round.clone() })).await
                 }
             }
         }
@@ -169,7 +170,7 @@ pub(super) async fn settle(call: &Call, missing: &[Missing], round: &Round) -> R
         Ok(Waited::Open { seen: true }) if round.quiet < QUIET_ROUNDS => {
             round_result(call, no_questions(call), &Round { quiet: round.quiet + 1, ..round.clone() })
         }
-        Ok(Waited::Open { .. } | Waited::Over) => ask(call, missing, round).await,
+        Ok(Waited::Open { .. } | Waited::Over) => Box::pin(ask(call, missing, round)).await,
     }
 }
 

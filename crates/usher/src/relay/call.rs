@@ -24,7 +24,7 @@ use crate::{
     broker::{self, Decision, Missing},
     config::Upstream,
     credentials::Injection,
-    mcp::headers::LAST_EVENT_ID,
+    mcp::headers::{self, LAST_EVENT_ID},
 };
 
 /// How many credentials a person gives for one call that the upstream then refuses: a key that the provider's check accepts
@@ -172,6 +172,13 @@ impl Call {
         let Caller { app, principal, .. } = &self.caller;
         app.broker.turned_away(AuditAction::ClientLimited, Some(principal), Some(&self.caller.upstream().name));
         reply::no_room(Some(&self.id), full)
+    }
+
+    /// The call for a long wait. What came of it is a part of its connection's buffer, which would be kept as long.
+    pub(super) fn apart(mut self) -> Self {
+        self.body = Bytes::copy_from_slice(&self.body);
+        self.caller.headers = headers::copied(&self.caller.headers);
+        self
     }
 
     /// The response that ends the call without the upstream.

@@ -143,6 +143,7 @@ async fn retry(mut call: Call, round: Round, responses: Option<&RawValue>, accep
     if !accepts_events {
         return ask_modern::settle(&call, &missing, &round).await;
     }
+    let call = call.apart();
     let (mut held, response) = held::of(&call);
     tokio::spawn(async move {
         let _waits = waits;

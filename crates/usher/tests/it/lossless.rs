@@ -28,7 +28,7 @@ fn whatever_two_sides_say_arrives_as_it_was_written() {
         runtime.block_on(both.hold(&case));
         Ok::<_, TestCaseError>(())
     });
-    let hex: String = seed.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = seed.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
     result.unwrap_or_else(|failure| panic!("USHER_LOSSLESS_SEED={hex}\n{failure}"));
 }
 
