@@ -107,6 +107,19 @@ impl Chaos {
         within(DEADLINE, &format!("fewer than {bytes} bytes have passed"), wait).await;
     }
 
+    /// Waits until nothing passes for so long: what its ends had to say to each other is said.
+    pub async fn until_quiet(&self, silence: Duration) {
+        let passed = || self.counts.passed.load(Ordering::SeqCst);
+        let wait = async {
+            let mut before = None;
+            while before != Some(passed()) {
+                before = Some(passed());
+                tokio::time::sleep(silence).await;
+            }
+        };
+        within(DEADLINE, "the proxy is never quiet", wait).await;
+    }
+
     async fn until_listening(&self, wanted: bool) {
         let mut listening = self.listening.clone();
         let wait = listening.wait_for(|listens| *listens == wanted);
