@@ -32,6 +32,8 @@ pub struct Used {
 pub struct Injection {
     headers: Vec<(HeaderName, HeaderValue)>,
     env: Vec<(String, SecretString)>,
+    /// What people typed, of all that was added.
+    secrets: Vec<SecretString>,
     used: Vec<Used>,
 }
 
@@ -63,6 +65,7 @@ impl Injection {
         let env: Vec<_> = need.env.iter().map(variable).collect::<Result<_, _>>()?;
         self.headers.extend(headers.into_iter().flatten());
         self.env.extend(env.into_iter().flatten());
+        self.secrets.extend(credential.secrets.values().cloned());
         self.used.push(Used { provider: need.provider.clone(), version: credential.version });
         Ok(())
     }
@@ -70,6 +73,11 @@ impl Injection {
     /// The variables of a process that gets these credentials.
     pub fn env(&self) -> &[(String, SecretString)] {
         &self.env
+    }
+
+    /// What people typed, to be kept out of what a process says.
+    pub fn secrets(&self) -> &[SecretString] {
+        &self.secrets
     }
 
     /// Puts the headers into a request, in place of any of the same name.

@@ -248,14 +248,19 @@ pub(super) async fn subscribe(mut call: Call) -> Response {
     reply::events(body)
 }
 
-/// Ends a subscription on our own account: by `notifications/cancelled`, which servers must send (2026-07-28,
-/// "Cancellation"), and then by the result, which they should (2026-07-28, "Subscriptions").
-pub(super) async fn tear_down(id: &RawValue, pipe: &Pipe) {
+/// The messages that end a subscription: `notifications/cancelled`, which servers must send (2026-07-28, "Cancellation"), and
+/// then the result, which they should (2026-07-28, "Subscriptions").
+pub(super) fn subscription_end(id: &RawValue) -> [String; 2] {
     let meta = format!(r#""_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}"#, id.get());
     let params = format!(r#"{{{meta},"requestId":{},"reason":"the subscription has ended"}}"#, id.get());
     let cancelled = format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{params}}}"#);
     let result = result_text(id, &format!(r#"{{"resultType":"complete",{meta}}}"#));
-    for message in [cancelled, result] {
+    [cancelled, result]
+}
+
+/// Ends a subscription on our own account.
+pub(super) async fn tear_down(id: &RawValue, pipe: &Pipe) {
+    for message in subscription_end(id) {
         // A client that has left hears nothing more.
         let sent = tokio::time::timeout(LAST_WORDS, pipe.send(message_event(&message))).await;
         if !matches!(sent, Ok(Ok(()))) {

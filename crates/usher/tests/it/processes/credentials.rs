@@ -91,3 +91,37 @@ async fn another_key_replaces_the_process_when_it_is_idle() {
     assert_eq!(said(&stream.reply().await), json!("another-key-0123456789"));
     assert_ne!(pid(&client).await, before);
 }
+
+/// An open subscription holds up no credential: it ends in good order with the process that had none.
+#[tokio::test]
+async fn a_subscription_holds_up_no_credential() {
+    let stage = stage("", true).await;
+    let client = stage.local_modern();
+    let mut subscription = client.request("subscriptions/listen", "{}").id(Some("\"s\"")).stream().await;
+    subscription.expect("notifications/tools/list_changed").await;
+    let params = r#"{"name":"env","arguments":{"name":"WEATHER_KEY"}}"#;
+    let asked = client.call("tools/call", params).await;
+    stage.person().await.connect(&asked.url(), &[("api_key", KEY)]).await;
+    let answers = asked.answer_all(ACCEPT);
+    let reply = client.retry("tools/call", params, Some(&answers), asked.request_state().as_deref()).await;
+    assert_eq!(said(&reply), json!(KEY));
+    subscription.expect("notifications/cancelled").await;
+    let ended = subscription.reply().await;
+    assert_eq!((ended.response().id(), &ended.result()["resultType"]), (Some("\"s\""), &json!("complete")));
+}
+
+/// R-OAUTH-01: a session that ends while its process is being started leaves none behind.
+#[tokio::test]
+async fn a_session_that_ends_leaves_no_process_behind() {
+    let stage = stage("", false).await;
+    let client = stage.local_legacy().await;
+    let first = pid(&client).await;
+    client.tool("exit", r#"{"code":1}"#).await;
+    gone(first).await;
+    let calls = (0..8).map(|_| client.tool("whoami", "{}"));
+    let (replies, deleted) = tokio::join!(futures_util::future::join_all(calls), client.delete());
+    assert_eq!(deleted.status, 200);
+    for reply in replies.iter().filter(|reply| reply.text().contains("pid")) {
+        gone(said(reply)["pid"].as_u64().unwrap()).await;
+    }
+}

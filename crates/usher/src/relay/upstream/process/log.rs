@@ -20,7 +20,9 @@ const EVERY: Duration = Duration::from_secs(10);
 const SECRET_AT_LEAST: usize = 6;
 
 /// Logs each line until the end.
-pub(super) async fn log(stderr: impl AsyncRead + Unpin, upstream: String, pid: u32, secrets: Vec<SecretString>) {
+pub(super) async fn log(stderr: impl AsyncRead + Unpin, upstream: String, pid: u32, mut secrets: Vec<SecretString>) {
+    // A secret may stand within another value: the longer one goes first.
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose_secret().len()));
     let mut reader = BufReader::new(stderr);
     let (mut since, mut count, mut left_out) = (Instant::now(), 0_u32, 0_u64);
     while let Ok(line) = next_line(&mut reader, LINE).await {

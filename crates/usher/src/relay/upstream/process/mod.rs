@@ -22,7 +22,7 @@ use std::{
 
 use aws_lc_rs::digest::{SHA256, digest};
 use bytes::Bytes;
-use elicit::Principal;
+use elicit::{Era, Principal};
 use futures_util::future::join_all;
 use http::{HeaderValue, Method, StatusCode};
 use serde_json::value::RawValue;
@@ -42,7 +42,11 @@ use crate::{
     app::App,
     config::{self, Command, Transport, Upstream},
     credentials::Injection,
-    mcp::{envelope::Message, headers, params::raw_capabilities},
+    mcp::{
+        envelope::Message,
+        headers,
+        params::{negotiated_revision, raw_capabilities},
+    },
     relay::call::Caller,
 };
 
@@ -50,6 +54,8 @@ use crate::{
 const REMEMBERED: Duration = Duration::from_hours(24);
 /// Owners at most; beyond it those without a program that were not used for the longest time are forgotten.
 const OWNERS: usize = 10_000;
+/// The same for one client of a user.
+const OWNERS_OF_CLIENT: usize = 500;
 
 /// The processes of this replica, by their owners.
 pub(in crate::relay) struct Processes {
@@ -74,6 +80,7 @@ enum Key {
 }
 
 /// A message for a process.
+#[derive(Clone, Copy)]
 struct Sent<'a> {
     caller: &'a Caller,
     upstream: &'a Upstream,
@@ -134,19 +141,27 @@ impl Processes {
             Message::Request { id, method, params } if method == "initialize" && session.is_none() => {
                 self.initialize(sent, &text, id, params).await
             }
-            Message::Request { id, params, .. } => {
+            Message::Request { id, method, params } => {
                 let is_modern = session.is_none();
                 let key = session.unwrap_or_else(|| sent.client_key(params));
                 let owner = if is_modern { Some(self.owner_or_new(key, sent)?) } else { self.owner(&key) };
                 let Some(owner) = owner else { return Ok(reply::empty(StatusCode::NOT_FOUND)) };
-                let answered = self.request(sent, &owner, is_modern, &text, Names::of(id, params)).await?;
+                let asked = Asked {
+                    text: &text,
+                    names: Names::of(id, params),
+                    is_modern,
+                    is_subscription: is_modern && method == "subscriptions/listen",
+                };
+                let answered = self.request(sent, &owner, asked).await;
+                if answered.is_err() && is_modern && !owner.ever_ran() {
+                    self.forget(&owner);
+                }
+                let answered = answered?;
                 Ok(reply::answer(answered.first, answered.receiver, answered.underway))
             }
             Message::Notification { method, params } => {
-                let Some(key) = session else {
-                    self.tell_all(sent, &text, &method, params).await;
-                    return Ok(reply::empty(StatusCode::ACCEPTED));
-                };
+                // A modern client cancels by leaving, and has nothing else to notify a server of.
+                let Some(key) = session else { return Ok(reply::empty(StatusCode::ACCEPTED)) };
                 let Some(owner) = self.owner(&key) else { return Ok(reply::empty(StatusCode::NOT_FOUND)) };
                 owner.touch();
                 if method == "notifications/initialized" {
@@ -182,7 +197,8 @@ impl Processes {
         let session = SessionId::new(&*sent.caller.app.random);
         let key = Key::Session(session.expose().to_owned());
         let owner = self.owner_or_new(key.clone(), sent)?;
-        let answered = match self.request(sent, &owner, false, text, Names::of(id, params)).await {
+        let asked = Asked { text, names: Names::of(id, params), is_modern: false, is_subscription: false };
+        let answered = match self.request(sent, &owner, asked).await {
             Ok(answered) => answered,
             Err(error) => {
                 self.end(&key).await;
@@ -190,8 +206,13 @@ impl Processes {
             }
         };
         let result = match Message::parse(answered.first.text.as_bytes()) {
-            Ok(Message::Response { outcome: Ok(result), .. }) => Some(result),
-            Ok(Message::Response { outcome: Err(_), .. }) => {
+            Ok(Message::Response { outcome: Ok(result), .. })
+                if negotiated_revision(result).is_some_and(|revision| revision.era() == Era::Legacy) =>
+            {
+                Some(result)
+            }
+            // No session begins with that.
+            Ok(Message::Response { .. }) => {
                 self.end(&key).await;
                 return Ok(reply::answer(answered.first, answered.receiver, answered.underway));
             }
@@ -205,18 +226,13 @@ impl Processes {
         Ok(answer)
     }
 
-    async fn request(
-        &self,
-        sent: &Sent<'_>,
-        owner: &Arc<Owner>,
-        is_modern: bool,
-        text: &str,
-        names: Names,
-    ) -> Result<Answered, UpstreamError> {
+    async fn request(&self, sent: &Sent<'_>, owner: &Arc<Owner>, asked: Asked<'_>) -> Result<Answered, UpstreamError> {
+        let Asked { text, names, is_modern, is_subscription } = asked;
         let name = || sent.upstream.name.clone();
         owner.touch();
-        let program = owner.program(self, sent.upstream, sent.command, sent.injection).await?;
-        let (ours, mut receiver) = owner.routes.begin(names.clone()).ok_or_else(|| UpstreamError::Busy(name()))?;
+        let program = owner.program(self, sent).await?;
+        let begun = owner.routes.begin(names.clone(), is_subscription);
+        let (ours, mut receiver) = begun.ok_or_else(|| UpstreamError::Busy(name()))?;
         let routes = Arc::clone(&owner.routes);
         let underway = Underway { ours, routes, program: Arc::clone(&program), is_modern };
         if !program.send(names::outgoing(text, &names, ours)).await {
@@ -226,24 +242,13 @@ impl Processes {
         let first = match routes::first(&mut receiver, sent.upstream.timeout).await {
             Ok(Some(first)) => first,
             Ok(None) => return Err(UpstreamError::Ended(name())),
-            Err(_) => return Err(UpstreamError::Slow { name: name(), after: sent.upstream.timeout }),
+            Err(_) => {
+                underway.cancel("it took too long");
+                return Err(UpstreamError::Slow { name: name(), after: sent.upstream.timeout });
+            }
         };
         owner.touch();
         Ok(Answered { first, receiver, underway })
-    }
-
-    /// A notification that names no session, to every process of this client at this upstream.
-    async fn tell_all(&self, sent: &Sent<'_>, text: &str, method: &str, params: Option<&RawValue>) {
-        let is_theirs =
-            |owner: &Owner| owner.upstream == sent.caller.upstream && owner.principal == sent.caller.principal;
-        let owners: Vec<_> = {
-            let owners = self.lock();
-            let modern = owners.by_key.iter().filter(|(key, _)| matches!(key, Key::Client { .. }));
-            modern.map(|(_, owner)| owner).filter(|owner| is_theirs(owner)).cloned().collect()
-        };
-        for owner in owners {
-            tell(&owner, text, method, params).await;
-        }
     }
 
     fn owner(&self, key: &Key) -> Option<Arc<Owner>> {
@@ -255,11 +260,17 @@ impl Processes {
         if owners.closed {
             return Err(UpstreamError::Ended(sent.upstream.name.clone()));
         }
-        if owners.by_key.len() >= OWNERS {
-            owners.forget_one();
+        let principal = &sent.caller.principal;
+        if !owners.by_key.contains_key(&key) {
+            owners.make_room(principal);
         }
-        let new = || Arc::new(Owner::new(sent.caller.principal.clone(), sent.caller.upstream));
+        let is_modern = matches!(key, Key::Client { .. });
+        let new = || Arc::new(Owner::new(principal.clone(), sent.caller.upstream, is_modern));
         Ok(Arc::clone(owners.by_key.entry(key).or_insert_with(new)))
+    }
+
+    fn forget(&self, owner: &Arc<Owner>) {
+        self.lock().by_key.retain(|_, other| !Arc::ptr_eq(other, owner));
     }
 
     fn remove(&self, key: &Key) -> Option<Arc<Owner>> {
@@ -275,6 +286,9 @@ impl Processes {
     /// A place for a program of `owner`. Where all are taken, the one that was idle for the longest time gives up its own.
     async fn slot(&self, owner: &Owner, upstream: &str) -> Result<Slot, UpstreamError> {
         let user = &owner.principal.user;
+        if self.lock().closed {
+            return Err(UpstreamError::Ended(upstream.to_owned()));
+        }
         // Each round frees a place, which somebody else may take first.
         for _ in 0..3 {
             let full = match self.slots.take(user) {
@@ -340,13 +354,30 @@ impl Processes {
 }
 
 impl Owners {
-    fn forget_one(&mut self) {
+    /// Forgets whoever was idle for longest where there are too many: of this client first, since how many it has is its own
+    /// doing.
+    fn make_room(&mut self, principal: &Principal) {
+        let own = self.by_key.values().filter(|owner| owner.principal == *principal).count();
+        let full = self.by_key.len() >= OWNERS;
+        if own < OWNERS_OF_CLIENT && !full {
+            return;
+        }
         let unused = self.by_key.iter().filter(|(_, owner)| owner.current().is_none());
-        let oldest = unused.max_by_key(|(_, owner)| owner.idle_for()).map(|(key, _)| key.clone());
+        let oldest = unused.max_by_key(|(_, owner)| (owner.principal == *principal, owner.idle_for()));
+        let oldest = oldest.filter(|(_, owner)| full || owner.principal == *principal).map(|(key, _)| key.clone());
         if let Some(key) = oldest {
             self.by_key.remove(&key);
         }
     }
+}
+
+/// A request on its way.
+struct Asked<'a> {
+    /// One line.
+    text: &'a str,
+    names: Names,
+    is_modern: bool,
+    is_subscription: bool,
 }
 
 /// A request that began to be answered.
@@ -389,9 +420,10 @@ pub(in crate::relay) async fn credentials_changed(app: &App, processes: &Process
     for owner in processes.all() {
         let Some(program) = owner.current().filter(|program| concerned(&owner, program)) else { continue };
         let Some(upstream) = app.config.upstreams.get(owner.upstream) else { continue };
-        match is_allowed(app, &owner, upstream, &program).await {
-            Ok(true) if !owner.routes.is_idle() => {}
-            Ok(_) => program.stop(),
+        match standing(app, &owner, upstream, &program).await {
+            Ok(Standing::Same) => {}
+            Ok(Standing::Renewed) if !owner.routes.is_idle() => {}
+            Ok(Standing::Renewed | Standing::Gone) => program.stop(),
             // The next call compares the credentials once more.
             Err(error) => {
                 tracing::warn!(upstream = upstream.name, %error, "a process whose credential may be gone goes on");
@@ -400,19 +432,31 @@ pub(in crate::relay) async fn credentials_changed(app: &App, processes: &Process
     }
 }
 
-/// Whether every credential of the program may still be used by its client there.
-async fn is_allowed(
+/// What became of the credentials of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Same,
+    /// One has another version.
+    Renewed,
+    /// One is no more, or may not be used by this client there any more.
+    Gone,
+}
+
+async fn standing(
     app: &App,
     owner: &Owner,
     upstream: &Upstream,
     program: &Program,
-) -> Result<bool, usher_store::StoreError> {
+) -> Result<Standing, usher_store::StoreError> {
     let (user, client) = (&owner.principal.user, &owner.principal.client);
+    let mut standing = Standing::Same;
     for used in &program.used {
-        let credential = app.store.credential(user, &used.provider).await?;
-        if !credential.is_some_and(|credential| credential.allows(client, &upstream.destination())) {
-            return Ok(false);
+        match app.store.credential(user, &used.provider).await? {
+            Some(credential) if !credential.allows(client, &upstream.destination()) => return Ok(Standing::Gone),
+            Some(credential) if credential.version != used.version => standing = Standing::Renewed,
+            Some(_) => {}
+            None => return Ok(Standing::Gone),
         }
     }
-    Ok(true)
+    Ok(standing)
 }

@@ -1,11 +1,13 @@
 //! Ids on a process's one channel. Calls of several requests share it, so each gets an id of ours there, and its progress
 //! token with it; everything that comes back for it gets the client's own again. Everything else keeps its text (R-GW-02).
 
-use elicit::RawObject;
+use std::{borrow::Cow, fmt};
+
+use serde::de::{DeserializeSeed as _, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::mcp::{
-    envelope::{Message, text_of},
+    envelope::{Message, text_of, with_part},
     params::{Params, progress_token},
 };
 
@@ -71,8 +73,9 @@ pub(super) enum Kind {
     Cancelled,
 }
 
-/// The request that a message of the process belongs to, by our name for it.
-pub(super) fn belongs(message: &Message<'_>) -> Option<(u64, Kind)> {
+/// The request that a message of the process belongs to, by our name for it. What a legacy server cancels is a question of its
+/// own; a modern one asks none, and ends a subscription so.
+pub(super) fn belongs(message: &Message<'_>, is_modern: bool) -> Option<(u64, Kind)> {
     let (method, params) = match message {
         Message::Response { id, .. } => return Some((number(id)?, Kind::Response)),
         Message::Notification { method, params } => (method, *params),
@@ -83,6 +86,9 @@ pub(super) fn belongs(message: &Message<'_>) -> Option<(u64, Kind)> {
     }
     let subscription = at(params?, &["_meta", SUBSCRIPTION]).and_then(number);
     if method == "notifications/cancelled" {
+        if !is_modern {
+            return None;
+        }
         let request = at(params?, &["requestId"]).and_then(number);
         return Some((subscription.or(request)?, Kind::Cancelled));
     }
@@ -122,21 +128,50 @@ fn number(raw: &RawValue) -> Option<u64> {
 }
 
 fn at<'a>(raw: &'a RawValue, path: &[&str]) -> Option<&'a RawValue> {
-    path.iter().try_fold(raw, |raw, key| RawObject::parse(raw.get()).ok()?.get(key))
+    path.iter().try_fold(raw, |raw, key| member(raw.get(), key))
 }
 
 /// The text with `value` at `path`, if something stands there.
 fn put(text: &str, path: &[&str], value: &str) -> String {
-    replaced(text, path, value).unwrap_or_else(|| text.to_owned())
+    let Some((first, rest)) = path.split_first() else { return text.to_owned() };
+    let found = member(text, first).and_then(|raw| at(raw, rest));
+    found.and_then(|part| with_part(text, part, value)).unwrap_or_else(|| text.to_owned())
 }
 
-fn replaced(text: &str, path: &[&str], value: &str) -> Option<String> {
-    let (key, rest) = path.split_first()?;
-    let mut object = RawObject::parse(text).ok()?;
-    let inner = object.get(key)?;
-    let new = if rest.is_empty() { value.to_owned() } else { replaced(inner.get(), rest, value)? };
-    object.set(key, new);
-    Some(object.to_json())
+/// The value of a member of an object. Others may stand twice: they are not read. This one may not.
+fn member<'a>(object: &'a str, key: &str) -> Option<&'a RawValue> {
+    let mut json = serde_json::Deserializer::from_str(object);
+    Member(key).deserialize(&mut json).ok().flatten()
+}
+
+struct Member<'k>(&'k str);
+
+impl<'de> serde::de::DeserializeSeed<'de> for Member<'_> {
+    type Value = Option<&'de RawValue>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Member<'_> {
+    type Value = Option<&'de RawValue>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        while let Some(key) = map.next_key::<Cow<'_, str>>()? {
+            if key != self.0 {
+                map.next_value::<IgnoredAny>()?;
+            } else if found.replace(map.next_value()?).is_some() {
+                return Err(A::Error::custom("it stands twice"));
+            }
+        }
+        Ok(found)
+    }
 }
 
 #[cfg(test)]
@@ -149,7 +184,7 @@ mod tests {
     }
 
     fn back(message: &str, names: &Names) -> (u64, String) {
-        let (ours, kind) = belongs(&Message::parse(message.as_bytes()).unwrap()).unwrap();
+        let (ours, kind) = belongs(&Message::parse(message.as_bytes()).unwrap(), true).unwrap();
         (ours, incoming(message, names, kind))
     }
 
@@ -171,6 +206,18 @@ mod tests {
             back(response, &names),
             (7, r#"{"id":"a\u0062","jsonrpc":"2.0","result":{"b":1e999,"a":[]}}"#.to_owned())
         );
+    }
+
+    /// R-GW-02: what is passed over may stand twice, and blanks stay.
+    #[test]
+    fn a_member_that_nobody_reads_may_stand_twice() {
+        let request = r#"{ "x":1, "x":2, "jsonrpc":"2.0", "id":5, "method":"a", "params":{"k":1,"k":2,"_meta":{"progressToken":"t"}} }"#;
+        assert_eq!(
+            outgoing(request, &names(request), 9),
+            request.replace("\"id\":5", "\"id\":9").replace("\"t\"", "9")
+        );
+        let response = r#"{"r":1,"r":2, "jsonrpc":"2.0","id":9,"result":{}}"#;
+        assert_eq!(back(response, &names(request)).1, response.replace(":9", ":5"));
     }
 
     #[test]
@@ -203,8 +250,9 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{}}"#,
             r#"{"jsonrpc":"2.0","id":"x","result":{}}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#,
         ] {
-            assert_eq!(belongs(&Message::parse(message.as_bytes()).unwrap()), None, "{message}");
+            assert_eq!(belongs(&Message::parse(message.as_bytes()).unwrap(), false), None, "{message}");
         }
     }
 

@@ -15,13 +15,14 @@ use tokio::time::{Instant, sleep, timeout_at};
 use usher_store::SessionKey;
 
 use super::{
-    Processes,
+    Processes, Sent, Standing,
     names::{self, Names},
     program::{Program, Start},
     routes::{Routes, first},
+    standing,
 };
 use crate::{
-    config::{Command, Upstream},
+    config::Upstream,
     credentials::{Injection, Used},
     mcp::{envelope::Message, params::negotiated_revision},
     relay::upstream::UpstreamError,
@@ -56,6 +57,8 @@ pub(super) struct Owner {
 struct Begun {
     /// Legacy: the client's `initialize`, for a program that is started again, and the revision that it led to.
     handshake: Option<(String, Option<String>)>,
+    /// Whether the program that runs has answered the handshake.
+    ready: bool,
     runs: u64,
     crashes: u32,
     /// When it may be started again.
@@ -63,11 +66,11 @@ struct Begun {
 }
 
 impl Owner {
-    pub(super) fn new(principal: Principal, upstream: usize) -> Self {
+    pub(super) fn new(principal: Principal, upstream: usize, is_modern: bool) -> Self {
         Self {
             principal,
             upstream,
-            routes: Arc::default(),
+            routes: Arc::new(Routes::new(is_modern)),
             session: OnceLock::new(),
             initialized: AtomicBool::new(false),
             running: Mutex::default(),
@@ -82,6 +85,11 @@ impl Owner {
         running.clone().filter(|program| program.is_alive())
     }
 
+    /// Whether a program of it ever took calls. While one is being started nobody knows yet.
+    pub(super) fn ever_ran(&self) -> bool {
+        self.begun.try_lock().is_ok_and(|begun| begun.ready)
+    }
+
     /// A message came.
     pub(super) fn touch(&self) {
         *self.used_at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
@@ -90,7 +98,7 @@ impl Owner {
     /// How long nothing came and nothing was under way.
     pub(super) fn idle_for(&self) -> Option<Duration> {
         let used_at = *self.used_at.lock().unwrap_or_else(PoisonError::into_inner);
-        self.routes.is_idle().then(|| used_at.elapsed())
+        self.routes.is_unused().then(|| used_at.elapsed())
     }
 
     /// Stops its program, if one runs, and waits for the end.
@@ -111,13 +119,8 @@ impl Owner {
     /// A program with the credentials of `injection`: the one that runs, or another in its place. One that has a credential
     /// which is no more is stopped at once. One whose credential was only renewed is replaced when it is idle; until then it
     /// goes on, as does one that lacks what was connected meanwhile, for whose end the call waits.
-    pub(super) async fn program(
-        &self,
-        processes: &Processes,
-        upstream: &Upstream,
-        command: &Command,
-        injection: &Injection,
-    ) -> Result<Arc<Program>, UpstreamError> {
+    pub(super) async fn program(&self, processes: &Processes, sent: &Sent<'_>) -> Result<Arc<Program>, UpstreamError> {
+        let Sent { upstream, injection, .. } = *sent;
         let deadline = Instant::now() + upstream.timeout;
         let name = || upstream.name.clone();
         let Ok(mut begun) = timeout_at(deadline, self.begun.lock()).await else {
@@ -125,58 +128,91 @@ impl Owner {
         };
         let before = self.running.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(program) = before {
-            if program.is_alive() {
-                match compare(&program.used, injection.used()) {
-                    Change::None => return Ok(program),
-                    Change::Renewed if !self.routes.is_idle() => return Ok(program),
-                    Change::Renewed | Change::Lost => {}
-                    Change::Gained => {
-                        while !self.routes.is_idle() {
-                            if Instant::now() >= deadline {
-                                return Err(UpstreamError::Busy(name()));
-                            }
-                            sleep(LOOK).await;
-                        }
-                    }
-                }
-                tracing::info!(
-                    upstream = upstream.name,
-                    run = program.run,
-                    "its credentials changed: a process is replaced"
-                );
-                program.stop();
+            // One whose handshake nobody waited for to the end is good for nothing.
+            if program.is_alive() && begun.ready && self.goes_on(&program, injection, deadline, &upstream.name).await? {
+                return Ok(program);
             }
+            program.stop();
             program.ended().await;
+            self.set_running(None);
             begun.note_end(&program);
         }
         begun.pause(&upstream.name).await?;
-        let program = self.start(&mut begun, processes, upstream, command, injection).await?;
-        let handshake = begun.handshake.clone();
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&program));
-        if let Some((initialize, revision)) = handshake
-            && let Err(error) = self.shake_hands(&program, upstream, &initialize, revision.as_deref(), deadline).await
-        {
+        let program = self.start(&mut begun, processes, sent).await?;
+        // From here on it can be found, and stopped, by whoever ends its session or its credential.
+        self.set_running(Some(Arc::clone(&program)));
+        if let Err(error) = self.prepare(&begun, &program, sent, deadline).await {
             program.stop();
             return Err(error);
         }
+        begun.ready = true;
         Ok(program)
+    }
+
+    fn set_running(&self, program: Option<Arc<Program>>) -> Option<Arc<Program>> {
+        std::mem::replace(&mut *self.running.lock().unwrap_or_else(PoisonError::into_inner), program)
+    }
+
+    /// Whether a program that runs goes on with a call that brings these credentials.
+    async fn goes_on(
+        &self,
+        program: &Program,
+        injection: &Injection,
+        deadline: Instant,
+        name: &str,
+    ) -> Result<bool, UpstreamError> {
+        match compare(&program.used, injection.used()) {
+            Change::None => return Ok(true),
+            Change::Renewed if !self.routes.is_idle() => return Ok(true),
+            Change::Renewed | Change::Lost => {}
+            Change::Gained => {
+                while !self.routes.is_idle() {
+                    if Instant::now() >= deadline {
+                        return Err(UpstreamError::Busy(name.to_owned()));
+                    }
+                    sleep(LOOK).await;
+                }
+            }
+        }
+        tracing::info!(upstream = name, run = program.run, "its credentials changed: a process is replaced");
+        Ok(false)
+    }
+
+    /// What a program needs before it takes calls: credentials that may still be used, and the client's handshake.
+    async fn prepare(
+        &self,
+        begun: &Begun,
+        program: &Program,
+        sent: &Sent<'_>,
+        deadline: Instant,
+    ) -> Result<(), UpstreamError> {
+        // What was taken back while it was waited for would otherwise stay in its environment.
+        let standing = standing(&sent.caller.app, self, sent.upstream, program).await;
+        if matches!(standing, Ok(Standing::Gone)) {
+            return Err(UpstreamError::Ended(sent.upstream.name.clone()));
+        }
+        match &begun.handshake {
+            Some((initialize, revision)) => {
+                self.shake_hands(program, sent.upstream, initialize, revision.as_deref(), deadline).await
+            }
+            None => Ok(()),
+        }
     }
 
     async fn start(
         &self,
         begun: &mut Begun,
         processes: &Processes,
-        upstream: &Upstream,
-        command: &Command,
-        injection: &Injection,
+        sent: &Sent<'_>,
     ) -> Result<Arc<Program>, UpstreamError> {
+        let Sent { upstream, command, injection, .. } = *sent;
         let slot = processes.slot(self, &upstream.name).await?;
         begun.runs += 1;
+        begun.ready = false;
         let start = Start {
             upstream: &upstream.name,
             command,
-            credentials: injection.env(),
-            used: injection.used().to_vec(),
+            injection,
             run: begun.runs,
             routes: Arc::clone(&self.routes),
             guard: processes.guard.clone(),
@@ -203,7 +239,7 @@ impl Owner {
         let id = RawValue::from_string("\"usher-initialize\"".to_owned()).map_err(|_| garbage("an id"))?;
         let names = Names { id, token: None };
         let (ours, mut receiver) =
-            self.routes.begin(names.clone()).ok_or_else(|| UpstreamError::Busy(upstream.name.clone()))?;
+            self.routes.begin(names.clone(), false).ok_or_else(|| UpstreamError::Busy(upstream.name.clone()))?;
         if !program.send(names::outgoing(initialize, &names, ours)).await {
             return Err(UpstreamError::Ended(upstream.name.clone()));
         }
@@ -222,6 +258,9 @@ impl Owner {
                     }
                     break;
                 }
+                Ok(Message::Response { outcome: Err(_), .. }) if !program.is_alive() => {
+                    return Err(UpstreamError::Ended(upstream.name.clone()));
+                }
                 Ok(Message::Response { outcome: Err(_), .. }) => return Err(garbage("a refusal of the handshake")),
                 // What it says in between is not for the client, whose handshake is long over.
                 _ => {}
@@ -234,12 +273,21 @@ impl Owner {
     }
 }
 
+/// Nobody is left to use it.
+impl Drop for Owner {
+    fn drop(&mut self) {
+        if let Some(program) = self.set_running(None) {
+            program.stop();
+        }
+    }
+}
+
 impl Begun {
     fn note_end(&mut self, program: &Program) {
         if !program.crashed() {
             return;
         }
-        if program.started.elapsed() >= STEADY {
+        if program.lasted() >= STEADY {
             self.crashes = 0;
         }
         self.crashed();

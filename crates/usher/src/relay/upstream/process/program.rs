@@ -4,14 +4,14 @@
 use std::{
     process::{ExitStatus, Stdio},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
 use bytes::Bytes;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::ExposeSecret;
 use tokio::{
     io::{AsyncWriteExt as _, BufReader},
     process::{Child, ChildStdin, ChildStdout, Command as Spawn},
@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     config::Command,
-    credentials::Used,
+    credentials::{Injection, Used},
     group::{self, Signal},
     mcp::{
         envelope::{Message, error_object, error_text},
@@ -56,7 +56,9 @@ pub(super) struct Program {
     pub(super) run: u64,
     /// The credentials in its environment.
     pub(super) used: Vec<Used>,
-    pub(super) started: Instant,
+    started: Instant,
+    /// How long it ran.
+    lasted: OnceLock<Duration>,
     input: mpsc::Sender<Bytes>,
     /// Cancelled to stop it.
     stop: CancellationToken,
@@ -72,8 +74,7 @@ pub(super) struct Program {
 pub(super) struct Start<'a> {
     pub(super) upstream: &'a str,
     pub(super) command: &'a Command,
-    pub(super) credentials: &'a [(String, SecretString)],
-    pub(super) used: Vec<Used>,
+    pub(super) injection: &'a Injection,
     pub(super) run: u64,
     pub(super) routes: Arc<Routes>,
     pub(super) guard: Guard,
@@ -83,13 +84,13 @@ pub(super) struct Start<'a> {
 impl Program {
     /// Starts it. Its environment is what the configuration names and what its user connected, and nothing else.
     pub(super) fn start(start: Start<'_>) -> std::io::Result<Arc<Self>> {
-        let Start { upstream, command, credentials, used, run, routes, guard, slot } = start;
+        let Start { upstream, command, injection, run, routes, guard, slot } = start;
         let (program, arguments) = command.argv.split_first().ok_or(std::io::ErrorKind::InvalidInput)?;
         let mut spawn = Spawn::new(program);
         spawn
             .args(arguments)
             .env_clear()
-            .envs(command.env.iter().chain(credentials).map(|(name, value)| (name, value.expose_secret())))
+            .envs(command.env.iter().chain(injection.env()).map(|(name, value)| (name, value.expose_secret())))
             .current_dir(&command.directory)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -102,8 +103,9 @@ impl Program {
         let (input, messages) = mpsc::channel(QUEUE);
         let program = Arc::new(Self {
             run,
-            used,
+            used: injection.used().to_vec(),
             started: Instant::now(),
+            lasted: OnceLock::new(),
             input,
             stop: CancellationToken::new(),
             exited: CancellationToken::new(),
@@ -114,7 +116,7 @@ impl Program {
         tracing::info!(upstream, pid, run, "process started");
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         if let Some(stderr) = streams.2 {
-            let secrets = credentials.iter().map(|(_, value)| value.clone()).collect();
+            let secrets = injection.env().iter().map(|(_, value)| value).chain(injection.secrets()).cloned().collect();
             tokio::spawn(log::log(stderr, upstream.to_owned(), pid, secrets));
         }
         if let (Some(stdin), Some(stdout)) = (streams.0, streams.1) {
@@ -154,6 +156,11 @@ impl Program {
     /// Whether it ended, and nobody had asked it to.
     pub(super) fn crashed(&self) -> bool {
         self.crashed.load(Ordering::Acquire)
+    }
+
+    /// How long it ran; zero while it does.
+    pub(super) fn lasted(&self) -> Duration {
+        self.lasted.get().copied().unwrap_or_default()
     }
 
     /// Resolves when it has ended, and with it all that was under way.
@@ -199,6 +206,7 @@ impl Life {
             }
         };
         feeding.abort();
+        self.program.lasted.get_or_init(|| self.program.started.elapsed());
         self.program.exited.cancel();
         // What it started and left behind goes with it.
         group::signal(self.pid, Signal::KILL);

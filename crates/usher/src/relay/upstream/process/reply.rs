@@ -45,13 +45,22 @@ impl Messages {
     }
 }
 
-impl Drop for Underway {
-    fn drop(&mut self) {
-        if self.is_modern && self.routes.end(self.ours) {
+impl Underway {
+    /// Ends the request, and tells the server why, if it is still under way.
+    pub(super) fn cancel(&self, reason: &str) {
+        if self.routes.end(self.ours) {
             self.program.try_send(format!(
-                r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{},"reason":"the client has left"}}}}"#,
+                r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{},"reason":"{reason}"}}}}"#,
                 self.ours
             ));
+        }
+    }
+}
+
+impl Drop for Underway {
+    fn drop(&mut self) {
+        if self.is_modern {
+            self.cancel("the client has left");
         }
     }
 }

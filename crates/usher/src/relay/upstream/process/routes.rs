@@ -14,7 +14,7 @@ use super::{
     names::{self, Kind, Names},
     program::UNREAD,
 };
-use crate::mcp::envelope::Message;
+use crate::{mcp::envelope::Message, relay::listen::subscription_end};
 
 /// Requests that may be under way for one owner.
 pub(super) const AT_ONCE: usize = 256;
@@ -41,8 +41,9 @@ struct Reader {
 }
 
 /// Requests under way, and streams.
-#[derive(Default)]
 pub(super) struct Routes {
+    /// Whether the owner is a modern client: it has no stream of its own, and is asked nothing.
+    is_modern: bool,
     inner: Mutex<Inner>,
 }
 
@@ -58,6 +59,8 @@ struct Inner {
 struct Pending {
     names: Names,
     reader: Reader,
+    /// A subscription lasts as long as its client likes: it holds up nothing.
+    is_subscription: bool,
 }
 
 /// Where one message goes.
@@ -93,16 +96,24 @@ impl Reader {
 }
 
 impl Routes {
+    pub(super) fn new(is_modern: bool) -> Self {
+        Self { is_modern, inner: Mutex::default() }
+    }
+
     /// Begins a request: our name for it, and where its messages come out. `None` where too many are under way.
-    pub(super) fn begin(&self, names: Names) -> Option<(u64, mpsc::Receiver<Frame>)> {
+    pub(super) fn begin(&self, names: Names, is_subscription: bool) -> Option<(u64, mpsc::Receiver<Frame>)> {
         let mut inner = self.lock();
+        if inner.calls.len() >= AT_ONCE {
+            // What nobody waits for any more makes room.
+            inner.calls.retain(|_, call| !call.reader.sender.is_closed());
+        }
         if inner.calls.len() >= AT_ONCE {
             return None;
         }
         inner.last += 1;
         let ours = inner.last;
         let (reader, receiver) = Reader::open();
-        inner.calls.insert(ours, Pending { names, reader });
+        inner.calls.insert(ours, Pending { names, reader, is_subscription });
         Some((ours, receiver))
     }
 
@@ -126,8 +137,13 @@ impl Routes {
         (receiver, std::mem::take(&mut inner.waiting).into())
     }
 
-    /// Whether nothing is under way whose reader is still there.
+    /// Whether nothing is under way whose reader is still there, subscriptions aside.
     pub(super) fn is_idle(&self) -> bool {
+        self.lock().calls.values().all(|call| call.is_subscription || call.reader.sender.is_closed())
+    }
+
+    /// Whether nobody reads anything.
+    pub(super) fn is_unused(&self) -> bool {
         self.lock().calls.values().all(|call| call.reader.sender.is_closed())
     }
 
@@ -135,7 +151,7 @@ impl Routes {
     /// to be told; other messages wait for a stream, or are dropped where too many do.
     pub(super) fn route(&self, run: u64, text: &str, message: &Message<'_>) -> Result<Option<Route>, NobodyReads> {
         let mut inner = self.lock();
-        if let Some((ours, kind)) = names::belongs(message) {
+        if let Some((ours, kind)) = names::belongs(message, self.is_modern) {
             let Some(call) = inner.calls.get(&ours) else { return Ok(None) };
             let text = names::incoming(text, &call.names, kind);
             let reader = Some(call.reader.clone());
@@ -161,17 +177,22 @@ impl Routes {
         if is_question {
             return Err(NobodyReads);
         }
-        inner.wait(text);
+        if !self.is_modern {
+            inner.wait(text);
+        }
         Ok(None)
     }
 
-    /// Ends all that is under way, each request with the error that `text` makes of its id.
+    /// Ends all that is under way: each request with the error that `text` makes of its id, and each subscription in good order,
+    /// so that its client makes another (2026-07-28, "Subscriptions").
     pub(super) fn break_off(&self, text: impl Fn(&RawValue) -> String) {
         let calls = std::mem::take(&mut self.lock().calls);
-        for call in calls.into_values() {
-            let text = text(&call.names.id);
-            // A reader with a full queue sees the end of its stream, which says the same.
-            let _ = call.reader.sender.try_send(Frame { text, _place: None });
+        for Pending { names, reader, is_subscription } in calls.into_values() {
+            let last = if is_subscription { subscription_end(&names.id).into() } else { vec![text(&names.id)] };
+            for text in last {
+                // A reader with a full queue sees the end of its stream, which says the same.
+                let _ = reader.sender.try_send(Frame { text, _place: None });
+            }
         }
     }
 
@@ -247,9 +268,9 @@ mod tests {
 
     #[tokio::test]
     async fn each_answer_reaches_the_request_that_it_belongs_to() {
-        let routes = Routes::default();
-        let (one, mut first) = routes.begin(names("1")).unwrap();
-        let (two, mut second) = routes.begin(names("1")).unwrap();
+        let routes = Routes::new(false);
+        let (one, mut first) = routes.begin(names("1"), false).unwrap();
+        let (two, mut second) = routes.begin(names("1"), false).unwrap();
         deliver(&routes, &format!(r#"{{"jsonrpc":"2.0","id":{two},"result":{{"of":2}}}}"#)).await;
         deliver(&routes, &format!(r#"{{"jsonrpc":"2.0","id":{one},"result":{{"of":1}}}}"#)).await;
         assert_eq!(next(&mut first).unwrap(), r#"{"jsonrpc":"2.0","id":1,"result":{"of":1}}"#);
@@ -261,13 +282,13 @@ mod tests {
     /// A question that cannot be tied to a call goes to the only one under way, else to the client's own stream.
     #[tokio::test]
     async fn a_question_goes_to_the_only_call_or_to_the_clients_own_stream() {
-        let routes = Routes::default();
+        let routes = Routes::new(false);
         assert_eq!(route(&routes, QUESTION).err(), Some(NobodyReads));
         let (mut own, _) = routes.open();
-        let (_, mut only) = routes.begin(names("1")).unwrap();
+        let (_, mut only) = routes.begin(names("1"), false).unwrap();
         deliver(&routes, QUESTION).await;
         assert!(next(&mut only).unwrap().contains("run-1:0"));
-        let (_, mut other) = routes.begin(names("2")).unwrap();
+        let (_, mut other) = routes.begin(names("2"), false).unwrap();
         deliver(&routes, QUESTION).await;
         assert!(next(&mut own).is_some() && next(&mut only).is_none() && next(&mut other).is_none());
         drop(own);
@@ -277,7 +298,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_nobody_reads_yet_waits_for_the_stream() {
-        let routes = Routes::default();
+        let routes = Routes::new(false);
         for _ in 0..WAITING + 5 {
             assert!(route(&routes, LOG).unwrap().is_none());
         }
@@ -290,8 +311,8 @@ mod tests {
     /// R-SEC-04: a reader that takes nothing holds nobody up for ever, and what waits for it is bounded.
     #[tokio::test(start_paused = true)]
     async fn a_reader_that_takes_nothing_is_given_up() {
-        let routes = Routes::default();
-        let (_, receiver) = routes.begin(names("1")).unwrap();
+        let routes = Routes::new(false);
+        let (_, receiver) = routes.begin(names("1"), false).unwrap();
         let long = format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"data":"{}"}}}}"#,
             "a".repeat(1024 * 1024)
@@ -306,18 +327,42 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_under_way_is_bounded_and_breaks_off_with_an_error() {
-        let routes = Routes::default();
-        let mut open: Vec<_> = (0..AT_ONCE).map(|_| routes.begin(names("5")).unwrap().1).collect();
-        assert!(routes.begin(names("6")).is_none());
+        let routes = Routes::new(false);
+        let mut open: Vec<_> = (0..AT_ONCE).map(|_| routes.begin(names("5"), false).unwrap().1).collect();
+        assert!(routes.begin(names("6"), false).is_none());
         routes.break_off(|id| format!("error of {}", id.get()));
         assert_eq!(next(&mut open[0]).as_deref(), Some("error of 5"));
-        assert!(routes.is_idle() && routes.begin(names("6")).is_some());
+        assert!(routes.is_idle() && routes.begin(names("6"), false).is_some());
+    }
+
+    /// A subscription holds up no replacement, and ends in good order with its process.
+    #[tokio::test]
+    async fn a_subscription_holds_up_nothing_and_ends_in_good_order() {
+        let routes = Routes::new(true);
+        let (_, mut subscription) = routes.begin(names("\"s\""), true).unwrap();
+        assert!(routes.is_idle() && !routes.is_unused());
+        routes.break_off(|_| panic!("no call is under way"));
+        assert!(next(&mut subscription).unwrap().contains("notifications/cancelled"));
+        assert!(next(&mut subscription).unwrap().contains("\"resultType\":\"complete\""));
+        assert!(routes.is_unused());
+    }
+
+    /// What a server of the legacy era cancels is a question of its own.
+    #[tokio::test]
+    async fn a_server_takes_its_own_question_back() {
+        let routes = Routes::new(false);
+        let (ours, mut call) = routes.begin(names("5"), false).unwrap();
+        let text = format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{ours}}}}}"#);
+        deliver(&routes, &text).await;
+        let said = next(&mut call).unwrap();
+        assert!(said.contains(&format!("run-1:{ours}")), "{said}");
+        assert!(!routes.is_idle(), "the call goes on");
     }
 
     #[test]
     fn a_call_whose_reader_left_is_not_waited_for() {
-        let routes = Routes::default();
-        let (ours, receiver) = routes.begin(names("1")).unwrap();
+        let routes = Routes::new(false);
+        let (ours, receiver) = routes.begin(names("1"), false).unwrap();
         assert!(!routes.is_idle());
         assert_eq!(routes.named(&names("1").id), Some(ours));
         drop(receiver);
