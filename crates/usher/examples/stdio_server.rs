@@ -41,8 +41,13 @@ fn main() {
     let server = Arc::new(Server::default());
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         let message: Value = serde_json::from_str(&line).expect("the gateway writes JSON");
-        let server = Arc::clone(&server);
-        std::thread::spawn(move || server.take(&message));
+        let (server, asks) = (Arc::clone(&server), message.get("id").is_some());
+        if asks {
+            std::thread::spawn(move || server.take(&message));
+        } else {
+            // In the order in which they come.
+            server.take(&message);
+        }
     }
     if std::env::args().any(|argument| argument == "--stubborn") {
         loop {
