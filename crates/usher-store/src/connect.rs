@@ -25,6 +25,8 @@ const ACQUIRE: Duration = Duration::from_secs(5);
 const IDLE: Duration = Duration::from_secs(1);
 /// How long an answer to that may take.
 const PING: Duration = Duration::from_secs(1);
+/// A connection that is older is replaced when it comes back.
+const LIVES: Duration = Duration::from_mins(30);
 const SQLITE_READERS: u32 = 4;
 const POSTGRES_CONNECTIONS: u32 = 16;
 /// Hints kept for a slow receiver before it is told to read everything.
@@ -231,19 +233,37 @@ async fn answers(connection: &mut AnyConnection) -> bool {
     matches!(tokio::time::timeout(PING, connection.ping()).await, Ok(Ok(())))
 }
 
+/// Whether a connection answers at once. One that does not is dropped, which closes its socket without a word, and a stand-in
+/// that has no server is left for the pool to close: the pool says goodbye without a limit of time, and over TLS a goodbye
+/// waits for the other end. The place of a connection to a machine that is gone would never be free again.
+async fn answers_or_goes(connection: &mut AnyConnection) -> bool {
+    if answers(connection).await {
+        return true;
+    }
+    match AnyConnection::connect("sqlite::memory:").await {
+        Ok(stand_in) => *connection = stand_in,
+        Err(error) => tracing::warn!(%error, "a connection that does not answer can only be closed in good order"),
+    }
+    false
+}
+
 async fn pool(connections: u32, settings: &'static str, options: AnyConnectOptions) -> Result<AnyPool, StoreError> {
     let pool = AnyPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(ACQUIRE)
         .test_before_acquire(false)
+        // Looked at below: the pool itself would say goodbye to an old one before it is known to answer.
+        .max_lifetime(None)
         .before_acquire(|connection, meta| {
             // A connection that was just used is alive; asking it each time is a round trip more.
             let fresh = meta.idle_for < IDLE;
-            Box::pin(async move { Ok(fresh || answers(connection).await) })
+            Box::pin(async move { Ok(fresh || answers_or_goes(connection).await) })
         })
-        .after_release(|connection, _| {
+        .after_release(|connection, meta| {
+            let old = meta.age > LIVES;
             // The pool itself asks without a limit, and would keep the place of a connection that stands still.
-            Box::pin(async move { Ok(!silence::is_suspected() || answers(connection).await) })
+            let doubtful = old || silence::is_suspected();
+            Box::pin(async move { Ok(!doubtful || answers_or_goes(connection).await && !old) })
         })
         .after_connect(move |connection, _| Box::pin(async move { connection.execute(settings).await.map(drop) }))
         .connect_with(options)

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::{Refusal, Upstream};
+use super::{Gate, Refusal, Upstream};
 use crate::{DEADLINE, Era, LEGACY, MODERN};
 
 /// Which eras an upstream serves at its endpoint.
@@ -30,6 +30,7 @@ pub struct Builder {
     pub(crate) eras: Eras,
     pub(crate) sessions: bool,
     pub(crate) get_stream: bool,
+    pub(crate) get_gate: Option<Gate>,
     pub(crate) always_sse: bool,
     pub(crate) patience: Duration,
     pub(crate) capabilities: String,
@@ -47,6 +48,7 @@ impl Default for Builder {
             eras: Eras::Both,
             sessions: true,
             get_stream: true,
+            get_gate: None,
             always_sse: false,
             patience: DEADLINE,
             capabilities: r#"{"tools":{"listChanged":true},"prompts":{},"resources":{},"logging":{}}"#
@@ -81,6 +83,12 @@ impl Builder {
     /// Answers a GET with 405 (legacy).
     pub fn without_get_stream(mut self) -> Self {
         self.get_stream = false;
+        self
+    }
+
+    /// Answers a GET, head and all, once this gate is open (legacy).
+    pub fn get_waits(mut self, gate: &Gate) -> Self {
+        self.get_gate = Some(gate.clone());
         self
     }
 

@@ -138,7 +138,7 @@ pub(super) async fn answer(task: Task) -> Response {
 }
 
 /// Opens the stream of a GET, or resumes one that was cut.
-pub(super) fn open_stream(inner: &Arc<Inner>, entry: Recorded) -> Response {
+pub(super) async fn open_stream(inner: &Arc<Inner>, entry: Recorded) -> Response {
     if !inner.config.get_stream {
         inner.log.settle(&entry, Outcome::Answered);
         return plain(StatusCode::METHOD_NOT_ALLOWED, "");
@@ -153,15 +153,18 @@ pub(super) fn open_stream(inner: &Arc<Inner>, entry: Recorded) -> Response {
             return *refusal;
         }
     };
-    let resumed = entry.header("last-event-id").and_then(|id| lock(&inner.resumable).remove(id));
+    let watch =
+        Watch { inner: Arc::clone(inner), entry, task: None, running: None, switch: None, detached: Arc::default() };
+    if let Some(gate) = &inner.config.get_gate {
+        gate.pass().await;
+    }
+    let resumed = watch.entry.header("last-event-id").and_then(|id| lock(&inner.resumable).remove(id));
     let receiver = resumed.unwrap_or_else(|| {
         let (sender, receiver) = mpsc::unbounded_channel();
         lock(&inner.streams).push(Open { session, subscription: None, sender });
         receiver
     });
     inner.log.touch();
-    let watch =
-        Watch { inner: Arc::clone(inner), entry, task: None, running: None, switch: None, detached: Arc::default() };
     event_stream(receiver, watch)
 }
 

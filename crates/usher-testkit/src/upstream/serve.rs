@@ -58,7 +58,7 @@ async fn handle(
     match head.method {
         Method::POST => {}
         Method::GET if inner.config.eras.serves(Era::Legacy) => {
-            return legacy::open_stream(&inner, entry);
+            return legacy::open_stream(&inner, entry).await;
         }
         Method::DELETE if inner.config.eras.serves(Era::Legacy) => {
             return legacy::delete(&inner, &entry);

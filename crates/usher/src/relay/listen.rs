@@ -7,7 +7,7 @@ use bytes::Bytes;
 use elicit::codes;
 use http::{HeaderMap, Method, StatusCode, header};
 use serde_json::value::RawValue;
-use tokio::time::MissedTickBehavior;
+use tokio::{sync::oneshot, time::MissedTickBehavior};
 
 use super::{
     call::{Attempt, Call, Caller},
@@ -71,30 +71,43 @@ pub(super) async fn open(caller: Caller, headers: &HeaderMap) -> Response {
     let (writer, body) = pipe::open(&relay.pace);
     // An earlier stream of the session ends first, and the upstream's with it: many servers allow one at a time.
     let place = relay.streams.take(&session.key, kind, !session.begun, Pipe::clone(&writer));
+    let (refuse, refused) = oneshot::channel();
+    // Not in the handler, which goes without a word when its client leaves: what then lies in the stream is due again.
+    tokio::spawn(async move {
+        serve(&caller, kind, &place, &writer, refuse).await;
+        end(&caller, place, writer).await;
+    });
+    match refused.await {
+        Ok(response) => response,
+        Err(_) => reply::events(body),
+    }
+}
+
+/// A stream from its opening to its end. Where it does not come about, `refuse` takes the response; it is dropped where it does.
+async fn serve(caller: &Caller, kind: Kind, place: &Place, writer: &Writer, refuse: oneshot::Sender<Response>) {
+    let Some(session) = &caller.session else { return };
     let opened = tokio::select! {
-        opened = opening(&place, upstream_stream(&caller, kind)) => opened,
+        opened = opening(place, upstream_stream(caller, kind)) => opened,
         // Another one took over, or the session is over: the client reads the end of this stream.
         () = place.over() => Ok(Leg::None),
+        () = writer.gone() => return,
     };
     let leg = match opened {
         Ok(leg) => leg,
         Err(response) => {
-            drop(body);
-            tokio::spawn(async move { end(&caller, place, writer).await });
-            return response;
+            // A client that has left needs none.
+            let _ = refuse.send(response);
+            return;
         }
     };
-    tokio::spawn(async move {
-        tokio::select! {
-            () = run(&caller, leg, &place, &writer) => {}
-            () = async {
-                notices::deliver_due(&caller.app, &session.key).await;
-                std::future::pending::<()>().await;
-            } => {}
-        }
-        end(&caller, place, writer).await;
-    });
-    reply::events(body)
+    drop(refuse);
+    tokio::select! {
+        () = run(caller, leg, place, writer) => {}
+        () = async {
+            notices::deliver_due(&caller.app, &session.key).await;
+            std::future::pending::<()>().await;
+        } => {}
+    }
 }
 
 /// Gives a stream's place up. What nobody reads of its notices by then is due again.

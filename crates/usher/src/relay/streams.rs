@@ -30,6 +30,8 @@ struct Session {
 #[derive(Debug, Default)]
 pub(super) struct Delivery {
     pub(super) turn: tokio::sync::Mutex<()>,
+    /// Ends the pause of one that waits for the store.
+    pub(super) at_once: tokio::sync::Notify,
     /// Set before the turn is asked for: whoever has it looks once more.
     wanted: AtomicBool,
 }

@@ -1,9 +1,14 @@
 //! Completion notices: to the session that was asked, once, on a stream that it reads.
 
 use usher_store::SessionId;
+use usher_testkit::{
+    DEADLINE, Outcome,
+    upstream::{Gate, Upstream},
+    within,
+};
 
 use super::{accept, asked, connect, elicitation_id, holding, ready};
-use crate::harness::{CALLS, KEY, answered};
+use crate::harness::{CALLS, KEY, Setup, Stage, answered};
 
 const COMPLETE: &str = "notifications/elicitation/complete";
 const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
@@ -123,4 +128,32 @@ async fn what_was_missed_while_events_were_lost_is_made_up_for() {
     let notice = stream.expect(COMPLETE).await;
     assert!(asked.url().ends_with(&elicitation_id(&notice)));
     assert!(ends.reply().await.messages.is_empty());
+}
+
+/// R-DONE-01: a notice that went into a stream whose client gave up before the upstream opened it is due again.
+#[tokio::test]
+async fn a_stream_that_is_given_up_before_it_opens_leaves_its_notices() {
+    let gate = Gate::new();
+    let setup = Setup { upstream: "hold = \"0s\"".to_owned(), ..Setup::default() };
+    let stage = Stage::with(setup, Upstream::builder().get_waits(&gate).start().await).await;
+    let client = ready(&stage).await;
+    let asked = client.call(CALLS[0].0, CALLS[0].1).await;
+    let session = SessionId::parse(&client.session().unwrap()).unwrap().key();
+    let store = stage.elsewhere().await;
+    let given_up = async {
+        gate.reached(1).await;
+        stage.person().await.connect(&asked.url(), &[("api_key", KEY)]).await;
+        let claimed = async { while !store.due_notices(&session).await.unwrap().is_empty() {} };
+        within(DEADLINE, "the notice is not claimed", claimed).await;
+    };
+    tokio::select! {
+        stream = client.open_get(None) => panic!("open before the upstream is: {}", stream.status),
+        () = given_up => {}
+    }
+    store.close().await;
+    let left = |upstream: &Upstream| upstream.http_requests(&http::Method::GET)[0].outcome() == Outcome::Left;
+    stage.upstream.wait_until("nobody waits for the first GET", left).await;
+    gate.open();
+    let mut stream = client.open_get(None).await;
+    assert!(asked.url().ends_with(&elicitation_id(&stream.expect(COMPLETE).await)));
 }
