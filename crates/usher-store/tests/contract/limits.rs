@@ -83,6 +83,16 @@ pub(crate) async fn a_declined_question_rests_on_every_replica(database: Databas
     assert_eq!(rest(&database.store().await, 1).await, 119);
 }
 
+/// Nobody refused it, so it may be asked anew at once.
+pub(crate) async fn a_question_that_is_taken_back_does_not_rest(database: Database) {
+    let store = database.store().await;
+    let asked = open(ask(&store, until(0), at(0)).await);
+    let withdrawn = done(store.advance(asked, Step::Withdraw, at(1)).await.unwrap());
+    assert_eq!(withdrawn.state, InteractionState::Expired);
+    assert!(store.waiting_interactions(&user("user-1"), at(1)).await.unwrap().is_empty());
+    assert_ne!(open(ask(&store, until(1), at(1)).await).id, withdrawn.id);
+}
+
 pub(crate) async fn another_question_does_not_rest(database: Database) {
     let store = database.store().await;
     decline(&store, 0).await;
