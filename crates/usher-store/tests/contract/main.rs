@@ -134,6 +134,7 @@ contract! {
             the_longest_idle_session_of_a_client_makes_room,
             the_longest_idle_session_of_a_user_makes_room,
             a_session_that_waits_or_is_in_use_makes_no_room,
+            an_idle_session_is_found_behind_many_that_are_in_use,
             sessions_of_all_have_a_limit,
         }
         notice {
