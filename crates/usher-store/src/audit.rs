@@ -56,6 +56,8 @@ actions! {
     InteractionFailed = "interaction.failed",
     /// It was started again after a failure.
     InteractionRestarted = "interaction.restarted",
+    /// It was taken back before its time, by nobody's refusal.
+    InteractionWithdrawn = "interaction.withdrawn",
     /// Somebody else than its user came to its page (R-ID-03).
     InteractionRefused = "interaction.refused",
     /// Its row is not as it was asked: somebody changed it in the database (R-GW-04).

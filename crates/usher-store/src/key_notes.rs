@@ -14,8 +14,9 @@ pub(crate) const IS_NEEDED: &str = "SELECT id FROM credentials WHERE key_id = $1
 /// Takes the note's row for this transaction also where it changes nothing: whoever would delete it waits.
 const NOTE: &str = "INSERT INTO key_ids (id, proof) VALUES ($1, $2) \
      ON CONFLICT (id) DO UPDATE SET proof = excluded.proof WHERE key_ids.proof IS NULL";
-/// Before anything is looked at, so that what others noted until then is seen.
-const TAKE: &str = "UPDATE key_ids SET id = id WHERE id = $1";
+/// Before anything is looked at, so that what others noted until then is seen. Makes the note where there is none, since a
+/// row that is not there keeps nobody waiting.
+const TAKE: &str = "INSERT INTO key_ids (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET id = excluded.id";
 const FORGET: &str = "DELETE FROM key_ids WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM credentials WHERE credentials.key_id = key_ids.id)";
 const GIVE_UP: &str = "DELETE FROM key_ids WHERE id = $1";
 

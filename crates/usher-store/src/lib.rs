@@ -39,7 +39,7 @@ pub use fail_point::{FailPoint, FailPointError};
 pub use inspect::{Ending, Inspection, KeyUses, Schema};
 pub use interaction::{
     Advanced, AskReason, Asked, DECLINE_RESTS, DeclinedBy, Destination, FailureReason, Interaction, InteractionId,
-    InteractionState, InvalidId, NewInteraction, Obstacle, StateName, Step, TransitionError,
+    InteractionState, InvalidId, NewInteraction, OPEN_AT_MOST, Obstacle, StateName, Step, TransitionError,
 };
 pub use keys::{KeyEntry, KeyError, KeyFile, KeyFileEdit, KeyFileError, KeyRing, KeyRole, KeyWrap, WrappedKey};
 pub use private_file::create_private_file;

@@ -4,12 +4,14 @@
 //! who holds what was read notices. What is left to do is what the rows say; a run that ends in the middle leaves whole
 //! rows, of which each opens.
 
+use std::collections::BTreeMap;
+
 use elicit::UserId;
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
 use crate::browser::user_of;
-use crate::vault::{Record, RecordKind};
+use crate::vault::{Record, RecordKind, Vault};
 use crate::{KeyError, Store, StoreError, key_notes};
 
 /// Rows a transaction: others get their turn in between.
@@ -145,15 +147,19 @@ impl Store {
         }
         let mut transaction = self.begin().await?;
         let mut swapped = 0;
-        let mut noted = None;
+        // The active key may have changed in the middle of the batch. In the order of their ids, as all take them.
+        let mut noted = BTreeMap::new();
         for Swap { place, before, after } in swaps {
-            noted.get_or_insert_with(|| after.clone());
+            if table.kind == RecordKind::Credential {
+                let key = Vault::key_id(&after).map_err(StoreError::Unsealed)?;
+                noted.entry(key).or_insert_with(|| after.clone());
+            }
             let result =
                 sqlx::query(table.swap).bind(place).bind(before).bind(after).execute(&mut *transaction).await?;
             swapped += result.rows_affected();
         }
-        if let (RecordKind::Credential, Some(sealed)) = (table.kind, noted) {
-            key_notes::note(&mut transaction, &self.shared.vault, &sealed).await?;
+        for sealed in noted.values() {
+            key_notes::note(&mut transaction, &self.shared.vault, sealed).await?;
         }
         transaction.commit().await?;
         Ok(swapped)
@@ -162,13 +168,13 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::{path::PathBuf, sync::Arc};
 
     use elicit::SystemRandom;
 
     use super::*;
     use crate::token::random_text;
-    use crate::{KeyFile, KeyRing, Vault};
+    use crate::{KeyFile, KeyRing};
 
     const OLD: &str = "k1 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
     const NEW: &str = "k2 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE active";
@@ -180,14 +186,41 @@ mod tests {
          capabilities, initialize_params, begun, created_at, expires_at) \
          VALUES ('1', 'p', $1, 'i', 's', 'c', '', '', '', 0, 0, 1)";
 
-    /// What somebody stored between our reading and our writing is theirs.
-    #[tokio::test]
-    async fn a_row_that_changed_since_it_was_read_is_left_alone() {
+    async fn open() -> (Store, Arc<KeyRing>, Arc<Vault>, PathBuf) {
         let path = std::env::temp_dir().join(format!("usher-rewrap-{}", random_text(&SystemRandom)));
         let ring = Arc::new(KeyRing::new(KeyFile::parse(&format!("{OLD} active")).unwrap()));
         let random = Arc::new(SystemRandom);
         let vault = Arc::new(Vault::new(ring.clone(), random.clone()));
         let store = Store::open(&format!("sqlite:{}", path.display()).into(), vault.clone(), random).await.unwrap();
+        (store, ring, vault, path)
+    }
+
+    /// Also where the active key changes while a batch is wrapped.
+    #[tokio::test]
+    async fn each_key_of_a_batch_is_noted() {
+        let (store, ring, vault, path) = open().await;
+        let user = UserId::new("i", "s").unwrap();
+        let table = &TABLES[0];
+        let swap = |place: &str| {
+            let after =
+                vault.seal(&Record { kind: table.kind, id: place, user: &user, scope: &["p"] }, b"secret").unwrap();
+            Swap { place: place.to_owned(), before: Vec::new(), after }
+        };
+        let first = swap("1");
+        ring.replace(KeyFile::parse(&format!("{OLD} older\n{NEW}")).unwrap());
+
+        store.swap(table, vec![first, swap("2"), swap("3")]).await.unwrap();
+
+        let rows = sqlx::query("SELECT id FROM key_ids ORDER BY id").fetch_all(&store.shared.reader).await.unwrap();
+        assert_eq!(rows.iter().map(|row| row.get::<String, _>("id")).collect::<Vec<_>>(), ["k1", "k2"]);
+        store.close().await;
+        std::fs::remove_file(path).unwrap();
+    }
+
+    /// What somebody stored between our reading and our writing is theirs.
+    #[tokio::test]
+    async fn a_row_that_changed_since_it_was_read_is_left_alone() {
+        let (store, ring, vault, path) = open().await;
         let user = UserId::new("i", "s").unwrap();
         let mut changed = Vec::new();
         for (table, insert, scope) in

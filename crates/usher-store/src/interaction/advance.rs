@@ -122,6 +122,7 @@ fn entry(step: Step, interaction: &Interaction) -> AuditEntry {
         ),
         Step::Fail(reason) => (AuditAction::InteractionFailed, Outcome::Failure, Some(reason.as_str())),
         Step::Restart => (AuditAction::InteractionRestarted, Outcome::Success, None),
+        Step::Withdraw => (AuditAction::InteractionWithdrawn, Outcome::Success, None),
     };
     AuditEntry { detail, ..AuditEntry::of_interaction(action, outcome, interaction) }
 }

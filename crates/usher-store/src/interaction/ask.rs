@@ -1,7 +1,7 @@
 //! Asking: one commit, and nothing read before it.
 
 use elicit::Principal;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row as _};
 
@@ -19,6 +19,17 @@ pub(crate) const EXPIRE: &str = concat!(
     " AND expires_at <= $2"
 );
 
+/// [`OPEN_AT_MOST`] in microseconds.
+macro_rules! open_at_most {
+    () => {
+        10_800_000_000
+    };
+}
+
+/// How long a question can be kept open, from when it was asked, however often it is asked again: more than ten times its
+/// first end (WCAG 2.2, 2.2.1), and an end for its master key.
+pub const OPEN_AT_MOST: SignedDuration = SignedDuration::from_micros(open_at_most!());
+
 macro_rules! insert {
     ($head:literal, $tail:expr) => {
         concat!(
@@ -30,8 +41,15 @@ macro_rules! insert {
             " ON CONFLICT (ask_key) WHERE ",
             open_states!(),
             " DO UPDATE SET reason = excluded.reason, expires_at = CASE \
-             WHEN excluded.expires_at > interactions.expires_at THEN excluded.expires_at \
-             ELSE interactions.expires_at END RETURNING ",
+             WHEN excluded.expires_at <= interactions.expires_at THEN interactions.expires_at \
+             WHEN excluded.expires_at <= interactions.created_at + ",
+            open_at_most!(),
+            " THEN excluded.expires_at \
+             WHEN interactions.expires_at >= interactions.created_at + ",
+            open_at_most!(),
+            " THEN interactions.expires_at ELSE interactions.created_at + ",
+            open_at_most!(),
+            " END RETURNING ",
             columns!()
         )
     };
@@ -81,7 +99,8 @@ pub enum Asked {
 impl Store {
     /// Asks because a person wants it, or finds what is already being asked: a question of the same user,
     /// client, provider and destination that is still open is returned with its own
-    /// id, now lasting at least as long as the new one would have (R-SEC-01).
+    /// id, now lasting as long as the new one would have, within [`OPEN_AT_MOST`]
+    /// (R-SEC-01).
     ///
     /// With `notify`, that session is owed a completion notice for each (R-DONE-01).
     /// The answer keeps the order of `new`. One commit in all, nothing is read

@@ -13,7 +13,7 @@ mod state;
 use elicit::Principal;
 use jiff::Timestamp;
 
-pub use self::ask::Asked;
+pub use self::ask::{Asked, OPEN_AT_MOST};
 pub use self::decline::DECLINE_RESTS;
 pub use self::id::{InteractionId, InvalidId};
 pub use self::state::{DeclinedBy, FailureReason, InteractionState, Obstacle, StateName, Step, TransitionError};

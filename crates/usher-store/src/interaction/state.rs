@@ -90,6 +90,8 @@ pub enum Step {
     Fail(FailureReason),
     /// From failed back to opened.
     Restart,
+    /// It is taken back before its time, and nobody refused it: nothing rests, and it may be asked anew at once.
+    Withdraw,
 }
 
 /// Where the person refused.
@@ -225,6 +227,7 @@ impl Interaction {
                 S::Declined { at }
             }
             (Step::Fail(reason), S::Created | S::Opened { .. } | S::Consented { .. }) => S::Failed { at, reason },
+            (Step::Withdraw, S::Created | S::Opened { .. } | S::Consented { .. } | S::Failed { .. }) => S::Expired,
             (step, state) => return Err(TransitionError::order(state, step.target())),
         };
         Ok(current.become_state(next))
@@ -255,6 +258,7 @@ impl Step {
             Self::Consent => StateName::Consented,
             Self::Decline { .. } => StateName::Declined,
             Self::Fail(_) => StateName::Failed,
+            Self::Withdraw => StateName::Expired,
         }
     }
 }

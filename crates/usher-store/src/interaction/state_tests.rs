@@ -47,6 +47,7 @@ fn each_step_leads_where_it_should_and_nowhere_else() {
     let consented = Some(S::Consented { at: now });
     let declined = Some(S::Declined { at: now });
     let failed = Some(S::Failed { at: now, reason });
+    let expired = Some(S::Expired);
     let [_, is_opened, is_consented, ..] = all().map(Some);
     // The columns: created, opened, consented, completed, declined, failed, expired.
     let table = [
@@ -55,6 +56,7 @@ fn each_step_leads_where_it_should_and_nowhere_else() {
         (Step::Decline { by: DeclinedBy::Client }, [declined, declined, declined, None, None, declined, None]),
         (Step::Fail(reason), [failed, failed, failed, None, None, None, None]),
         (Step::Restart, [None, None, None, None, None, opened, None]),
+        (Step::Withdraw, [expired, expired, expired, None, None, expired, None]),
     ];
     for (step, expected) in table {
         for (from, expected) in all().into_iter().zip(expected) {

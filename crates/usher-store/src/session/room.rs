@@ -25,7 +25,7 @@ macro_rules! idle {
             $key,
             " = $1 AND expires_at > $2 AND NOT EXISTS (SELECT 1 FROM notices \
              WHERE notices.session_key = mcp_sessions.session_key AND notices.expires_at > $2) \
-             ORDER BY expires_at LIMIT $3"
+             ORDER BY expires_at LIMIT $3 OFFSET $4"
         )
     };
 }
@@ -34,8 +34,12 @@ pub(crate) const IDLE_OF_USER: &str = idle!("user_key");
 
 const END: &str = concat!("DELETE FROM mcp_sessions WHERE session_key = $1 RETURNING ", columns!());
 
-/// Sessions beyond those to be ended that are looked at, in case that the first ones are in use.
+/// Sessions beyond those to be ended that are looked at first, in case that some are in use. Where that is not enough twice
+/// as many follow, and so on.
 const LOOKED_AT: i64 = 100;
+
+/// How often more are looked at: beyond some ten thousand in use there is no room.
+const LOOKS: usize = 8;
 
 /// How many sessions there may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,14 +172,23 @@ async fn idle(
     in_use: &(dyn Fn(&SessionKey) -> bool + Sync),
     now: Timestamp,
 ) -> Result<Vec<SessionKey>, StoreError> {
-    let rows = sqlx::query(sql).bind(key).bind(micros(now)).bind(wanted + LOOKED_AT).fetch_all(connection).await?;
-    let mut idle = Vec::new();
-    for row in rows {
-        let key = SessionKey::parse(row.try_get("session_key")?)
-            .ok_or_else(|| StoreError::impossible(super::TABLE, "a key that is none"))?;
-        if length(&idle) < wanted && !in_use(&key) {
-            idle.push(key);
+    let (mut idle, mut seen, mut size) = (Vec::new(), 0, wanted + LOOKED_AT);
+    for _ in 0..LOOKS {
+        let query = sqlx::query(sql).bind(key.clone()).bind(micros(now)).bind(size).bind(seen);
+        let rows = query.fetch_all(&mut *connection).await?;
+        let last = length(&rows) < size;
+        for row in rows {
+            let key = SessionKey::parse(row.try_get("session_key")?)
+                .ok_or_else(|| StoreError::impossible(super::TABLE, "a key that is none"))?;
+            // One that was used meanwhile can stand twice.
+            if length(&idle) < wanted && !in_use(&key) && !idle.contains(&key) {
+                idle.push(key);
+            }
         }
+        if last || length(&idle) >= wanted {
+            break;
+        }
+        (seen, size) = (seen + size, size * 2);
     }
     Ok(idle)
 }

@@ -1,10 +1,10 @@
 use elicit::SystemRandom;
 use usher_store::{
     Advanced, AskReason, AuditAction, DeclinedBy, FailureReason, InteractionId, InteractionState, NewInteraction,
-    Obstacle, StateName, Step, StoreError,
+    OPEN_AT_MOST, Obstacle, StateName, Step, StoreError,
 };
 
-use crate::samples::{at, client, completed, connect, consented, destination, done, question, user};
+use crate::samples::{HOUR, at, client, completed, connect, consented, destination, done, question, user};
 use crate::setup::Database;
 
 pub(crate) async fn a_question_that_is_open_is_not_asked_twice(database: Database) {
@@ -49,6 +49,26 @@ pub(crate) async fn asking_again_lengthens_and_never_shortens(database: Database
         let found = store.ask(&[until(asked)], None, at(0)).await.unwrap();
         assert_eq!(found[0].expires_at, at(lasts));
     }
+}
+
+/// Whoever asks without end keeps no question, and no key of its seal, for longer than [`OPEN_AT_MOST`].
+pub(crate) async fn asking_again_and_again_ends_after_three_hours(database: Database) {
+    let store = database.store().await;
+    let ask = async |now: i64| {
+        let new = NewInteraction { expires_at: at(now + 900), ..question("user-1") };
+        let found = store.ask(&[new], None, at(now)).await.unwrap().remove(0);
+        (found.id, found.expires_at)
+    };
+    let end = 3 * HOUR;
+    assert_eq!(OPEN_AT_MOST.as_secs(), end);
+    let (first, _) = ask(0).await;
+    for now in (800..end).step_by(800) {
+        assert_eq!(ask(now).await, (first.clone(), at((now + 900).min(end))));
+    }
+    assert_eq!(ask(end - 1).await, (first.clone(), at(end)));
+    let (second, until) = ask(end).await;
+    assert_ne!(second, first);
+    assert_eq!(until, at(end + 900));
 }
 
 pub(crate) async fn several_questions_come_back_in_their_order(database: Database) {

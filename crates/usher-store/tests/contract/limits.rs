@@ -1,9 +1,11 @@
 //! What is limited, and what rests, is held by the store (R-SEC-01).
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 use usher_store::{
     Asked, Begun, DECLINE_RESTS, DeclinedBy, Event, Interaction, InteractionState, NewInteraction, NewSession,
-    SessionId, SessionLimits, Step, Store,
+    SessionId, SessionKey, SessionLimits, Step, Store,
 };
 
 use crate::samples::{DAY, HOUR, at, client, connect, consent, destination, done, question, session, user};
@@ -81,6 +83,16 @@ pub(crate) async fn declines_count_together_within_a_day(database: Database) {
 pub(crate) async fn a_declined_question_rests_on_every_replica(database: Database) {
     decline(&database.store().await, 0).await;
     assert_eq!(rest(&database.store().await, 1).await, 119);
+}
+
+/// Nobody refused it, so it may be asked anew at once.
+pub(crate) async fn a_question_that_is_taken_back_does_not_rest(database: Database) {
+    let store = database.store().await;
+    let asked = open(ask(&store, until(0), at(0)).await);
+    let withdrawn = done(store.advance(asked, Step::Withdraw, at(1)).await.unwrap());
+    assert_eq!(withdrawn.state, InteractionState::Expired);
+    assert!(store.waiting_interactions(&user("user-1"), at(1)).await.unwrap().is_empty());
+    assert_ne!(open(ask(&store, until(1), at(1)).await).id, withdrawn.id);
 }
 
 pub(crate) async fn another_question_does_not_rest(database: Database) {
@@ -239,6 +251,31 @@ pub(crate) async fn a_session_that_waits_or_is_in_use_makes_no_room(database: Da
     // The question is over.
     let begun = begin(&store, &session_of("user-1", "one", 601), limits, 601).await;
     assert!(matches!(begun, Begun::Kept(ended) if ended[0].key == waits.id.key()), "{}", asked.id);
+}
+
+/// However many are in use and idle for longer.
+pub(crate) async fn an_idle_session_is_found_behind_many_that_are_in_use(database: Database) {
+    const USED: i64 = 250;
+    let store = database.store().await;
+    let mut used = HashSet::new();
+    for number in 0..USED {
+        let new = session_of("user-1", "one", number);
+        used.insert(new.id.key());
+        store.create_session(new, at(0)).await.unwrap();
+    }
+    let idle = session_of("user-1", "one", USED);
+    store.create_session(idle.clone(), at(0)).await.unwrap();
+    let limits = limits(u32::try_from(USED).unwrap() + 1, 1000, 1000);
+    let in_use = |key: &SessionKey| used.contains(key);
+
+    let new = session_of("user-1", "one", USED + 1);
+    let begun = store.create_session_within(new.clone(), limits, &in_use, at(USED + 1)).await.unwrap();
+    assert!(matches!(&begun, Begun::Kept(ended) if ended.len() == 1 && ended[0].key == idle.id.key()), "{begun:?}");
+
+    used.insert(new.id.key());
+    let in_use = |key: &SessionKey| used.contains(key);
+    let begun = store.create_session_within(idle, limits, &in_use, at(USED + 2)).await.unwrap();
+    assert!(matches!(begun, Begun::Full));
 }
 
 /// R-SEC-01: sessions of all together have a limit; nobody's ends for somebody else's.

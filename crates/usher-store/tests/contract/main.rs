@@ -99,6 +99,7 @@ contract! {
             a_question_that_is_open_is_not_asked_twice,
             another_client_provider_or_destination_is_another_question,
             asking_again_lengthens_and_never_shortens,
+            asking_again_and_again_ends_after_three_hours,
             several_questions_come_back_in_their_order,
             an_overdue_question_makes_way_for_a_new_one,
             an_interaction_past_its_end_shows_as_expired,
@@ -125,6 +126,7 @@ contract! {
             a_declined_question_rests_longer_each_time,
             declines_count_together_within_a_day,
             a_declined_question_rests_on_every_replica,
+            a_question_that_is_taken_back_does_not_rest,
             another_question_does_not_rest,
             nothing_is_asked_beside_what_rests,
             a_person_who_connects_ends_the_rest,
@@ -132,6 +134,7 @@ contract! {
             the_longest_idle_session_of_a_client_makes_room,
             the_longest_idle_session_of_a_user_makes_room,
             a_session_that_waits_or_is_in_use_makes_no_room,
+            an_idle_session_is_found_behind_many_that_are_in_use,
             sessions_of_all_have_a_limit,
         }
         notice {

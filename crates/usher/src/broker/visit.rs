@@ -18,7 +18,6 @@ use usher_store::{
 };
 
 pub use self::{
-    extend::OPEN_AT_MOST,
     purpose::Purpose,
     typed::{FIELD_AT_MOST, Fault},
 };

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::reader::{Node, Table};
 use super::size::{self, GIB, KIB, MIB};
+use super::upstream::Upstream;
 
 /// How much is served. What is beyond is refused, and told when to come back.
 ///
@@ -72,9 +73,13 @@ impl Default for Limits {
 const COUNT: RangeInclusive<u64> = 1..=1_000_000;
 
 /// Reads the section. Where it is not there, or not right, the defaults stand in.
-pub(super) fn read(node: Option<Node<'_>>) -> Limits {
+pub(super) fn read(root: &Table<'_>, upstreams: &[Upstream]) -> Limits {
     let mut limits = Limits::default();
-    let Some(table) = node.and_then(|node| node.table("[limits]")) else { return limits };
+    let most = upstreams.iter().max_by_key(|upstream| upstream.needs.len());
+    let Some(table) = root.take("limits").and_then(|node| node.table("[limits]")) else {
+        ask_for_all(&limits, most, &|key, message, fix| root.fault("limits", format!("{key}: {message}"), fix));
+        return limits;
+    };
     for (key, limit) in [
         ("client_questions_per_minute", &mut limits.client_questions_per_minute),
         ("user_questions_per_minute", &mut limits.user_questions_per_minute),
@@ -99,6 +104,7 @@ pub(super) fn read(node: Option<Node<'_>>) -> Limits {
     limits.client_memory = sized("client_memory", MIB..=1024 * GIB).unwrap_or(limits.client_memory);
     limits.memory = sized("memory", MIB..=1024 * GIB).unwrap_or(limits.memory);
     agree(&limits, &table);
+    ask_for_all(&limits, most, &|key, message, fix| table.fault(key, message, fix));
     table.close();
     limits
 }
@@ -113,7 +119,8 @@ fn count(node: &Node<'_>) -> Option<u32> {
     u32::try_from(value).ok()
 }
 
-/// The largest message must find room, else it would be refused for ever.
+/// The largest message must find room, else it would be refused for ever; and calls that wait must leave room for the answer
+/// that they wait for.
 fn agree(limits: &Limits, table: &Table<'_>) {
     let body = u64::try_from(limits.body_size).unwrap_or(u64::MAX);
     for (key, limit) in [("client_memory", limits.client_memory), ("memory", limits.memory)] {
@@ -122,6 +129,34 @@ fn agree(limits: &Limits, table: &Table<'_>) {
                 key,
                 format!("{} has no room for a message of body_size, {}", size::show(limit), size::show(body)),
                 format!("give {key} more, or make body_size smaller"),
+            );
+        }
+    }
+    if limits.client_requests <= limits.client_held_calls {
+        table.fault(
+            "client_requests",
+            format!("{} has no room beside client_held_calls, {}", limits.client_requests, limits.client_held_calls),
+            "make client_requests greater than client_held_calls",
+        );
+    }
+}
+
+/// What a server needs is asked together, so it must fit into each limit of questions, else it would be refused for ever.
+/// `most` is the server with the most needs.
+fn ask_for_all(limits: &Limits, most: Option<&Upstream>, fault: &dyn Fn(&str, String, String)) {
+    let Some(upstream) = most else { return };
+    for (key, limit) in [
+        ("client_questions_per_minute", limits.client_questions_per_minute),
+        ("user_questions_per_minute", limits.user_questions_per_minute),
+        ("upstream_questions_per_minute", limits.upstream_questions_per_minute),
+        ("user_open_questions", limits.user_open_questions),
+    ] {
+        let (name, needs) = (&upstream.name, upstream.needs.len());
+        if needs > usize::try_from(limit).unwrap_or(usize::MAX) {
+            fault(
+                key,
+                format!("{limit} is too few for the upstream {name}, which needs {needs} credentials at once"),
+                format!("make it {needs} or more"),
             );
         }
     }

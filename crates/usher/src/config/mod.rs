@@ -117,9 +117,9 @@ impl Config {
             let database_path = database.as_ref().map(|file| file.path.clone());
             let files = [database, keys, tokens, control];
             file::check_distinct(&files.into_iter().flatten().collect::<Vec<_>>(), &reader);
-            let limits = limits::read(root.take("limits"));
             let providers = provider::read_all(root.take("provider"));
             let upstreams = upstream::read_all(root, &providers);
+            let limits = limits::read(root, upstreams.as_deref().unwrap_or_default());
             let processes = processes::read(root.take("processes"));
             // Only here may a section that failed end the reading: all faults are found by now.
             let (public_url, listen) = addresses?;

@@ -41,12 +41,10 @@ enum ReloadError {
 }
 
 impl ReloadError {
-    /// Whether it stays so until the file changes. Without the store nothing is known of the file yet.
+    /// Whether it stays so until the file changes. What the store says may change without the file: it is there again, or
+    /// what needed a key that is not in the file is gone.
     fn is_final(&self) -> bool {
-        match self {
-            Self::File(_) => true,
-            Self::Store(error) => matches!(error, StoreError::MissingKey { .. } | StoreError::WrongKey { .. }),
-        }
+        matches!(self, Self::File(_))
     }
 }
 
@@ -184,5 +182,20 @@ async fn rewrap_all(store: &Store) -> Result<Rewrapped, StoreError> {
             return Ok(total);
         }
         tokio::time::sleep(PAUSE).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_the_store_does_not_take_is_looked_at_again() {
+        let ids = || vec!["k1".to_owned()];
+        for error in [StoreError::MissingKey { ids: ids() }, StoreError::WrongKey { ids: ids() }] {
+            assert!(!ReloadError::from(error).is_final());
+        }
+        let garbled = KeyFile::parse("no key").unwrap_err();
+        assert!(ReloadError::from(KeyFileError::from(garbled)).is_final());
     }
 }

@@ -1,15 +1,21 @@
 //! What a form of ours sends back, and whether it was a form of ours.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, io, time::Duration};
 
-use axum::extract::rejection::BytesRejection;
+use axum::{
+    body::{self, Body},
+    extract::{Request, rejection::BytesRejection},
+};
 use bytes::Bytes;
 use http::{HeaderMap, header};
 use secrecy::{ExposeSecret as _, SecretString};
 use url::form_urlencoded;
 
 /// The largest form that is read, in bytes: many fields of 8 KiB, each byte percent-encoded.
-pub(crate) const FORM_AT_MOST: usize = 256 * 1024;
+const FORM_AT_MOST: usize = 256 * 1024;
+
+/// How long a browser may take to send a form (R-SEC-04).
+const FORM_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Why a request is refused: it comes from a page of somebody else, or from no page.
 pub(crate) const FOREIGN: &str = "not from a page of ours";
@@ -33,6 +39,22 @@ pub(crate) fn from_our_page(headers: &HeaderMap, origin: &str) -> bool {
         }
     }
     told
+}
+
+/// Reads the body of a request before its page is asked. One that is too large, broken off or not here in time has the page
+/// read an error, so it is [`NO_FORM`] there.
+pub(crate) async fn whole(request: Request) -> Request {
+    let (parts, body) = request.into_parts();
+    let body = match tokio::time::timeout(FORM_DEADLINE, body::to_bytes(body, FORM_AT_MOST)).await {
+        Ok(Ok(whole)) => Body::from(whole),
+        Ok(Err(error)) => unread(io::Error::other(error)),
+        Err(_) => unread(io::ErrorKind::TimedOut.into()),
+    };
+    Request::from_parts(parts, body)
+}
+
+fn unread(error: io::Error) -> Body {
+    Body::from_stream(futures_util::stream::iter([Err::<Bytes, _>(error)]))
 }
 
 /// The fields of a form, each once. Any of them may be a secret.
@@ -74,6 +96,7 @@ impl Posted {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::{StreamExt as _, stream};
     use http::HeaderValue;
 
     use super::*;
@@ -105,6 +128,18 @@ mod tests {
         let mut twice = headers(&[("origin", ORIGIN)]);
         twice.append("origin", HeaderValue::from_static("https://evil.example"));
         assert!(!from_our_page(&twice, ORIGIN));
+    }
+
+    /// R-SEC-04: a form has a deadline and a size, also of somebody who shows nothing.
+    #[tokio::test(start_paused = true)]
+    async fn a_form_that_never_ends_is_given_up() {
+        let read = |body| async { body::to_bytes(whole(Request::new(body)).await.into_body(), usize::MAX).await };
+        assert_eq!(read(Body::from("a=1")).await.unwrap(), "a=1");
+        assert!(read(Body::from("x".repeat(FORM_AT_MOST + 1))).await.is_err());
+        let started = tokio::time::Instant::now();
+        let first = stream::iter([Ok::<_, io::Error>(Bytes::from("a=1"))]);
+        assert!(read(Body::from_stream(first.chain(stream::pending()))).await.is_err(), "half a form is no form");
+        assert_eq!(started.elapsed().as_secs(), FORM_DEADLINE.as_secs());
     }
 
     #[test]

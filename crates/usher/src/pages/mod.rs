@@ -17,7 +17,7 @@ mod words;
 
 use std::sync::Arc;
 
-use axum::{Router, extract::DefaultBodyLimit, middleware, response::Response, routing::get, routing::post};
+use axum::{Router, middleware, response::Response, routing::get, routing::post};
 
 use self::visitor::Visitor;
 use crate::app::App;
@@ -32,7 +32,7 @@ pub fn router() -> Router<Arc<App>> {
         .route("/login", get(login::ask).post(login::sign_in))
         .route("/logout", post(logout::sign_out))
         .route("/assets/{name}", get(assets::get))
-        .layer(DefaultBodyLimit::max(form::FORM_AT_MOST))
+        .layer(middleware::map_request(form::whole))
         .layer(middleware::map_response(headers::protected))
 }
 

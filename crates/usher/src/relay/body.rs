@@ -44,9 +44,13 @@ pub(super) async fn read(body: Body, place: &Place, at_most: usize) -> Result<By
         let (mut first, mut all, mut full) = (Bytes::new(), BytesMut::new(), false);
         while let Some(frame) = body.frame().await {
             let Ok(data) = frame.map_err(|error| broken(&*error))?.into_data() else { continue };
-            full |= place.keep(data.len()).is_err();
             if full {
+                continue;
+            }
+            if place.keep(data.len()).is_err() {
+                full = true;
                 (first, all) = (Bytes::new(), BytesMut::new());
+                place.give_back();
             } else if first.is_empty() {
                 // Most messages come in one piece, which is not copied.
                 first = data;
@@ -78,6 +82,40 @@ pub(super) fn counted(response: Response, place: &Arc<Place>) -> Response {
             response.map(|body| Body::new(Counted { body, rest: Bytes::new(), _place: place }))
         }
         _ => response,
+    }
+}
+
+/// Has a stream keep something until it ends. What is no stream is on its way already, and keeps nothing.
+pub(super) fn keeping<T: Send + Unpin + 'static>(response: Response, kept: T) -> Response {
+    match response.body().size_hint().exact() {
+        Some(_) => response,
+        None => response.map(|body| Body::new(Keeping { body, _kept: kept })),
+    }
+}
+
+/// A body with something that lives as long.
+struct Keeping<T> {
+    body: Body,
+    _kept: T,
+}
+
+impl<T: Unpin> http_body::Body for Keeping<T> {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 
@@ -132,11 +170,13 @@ mod tests {
     use super::*;
     use crate::config::Limits;
 
+    fn principal() -> Principal {
+        Principal { user: UserId::new("issuer", "alice").unwrap(), client: ClientId::new("one").unwrap() }
+    }
+
     fn place(memory: u64) -> (Places, Place) {
         let places = Places::new(Limits { client_memory: memory, memory, ..Limits::default() });
-        let principal =
-            Principal { user: UserId::new("issuer", "alice").unwrap(), client: ClientId::new("one").unwrap() };
-        let place = places.take(&principal, Kind::Request).unwrap();
+        let place = places.take(&principal(), Kind::Request).unwrap();
         (places, place)
     }
 
@@ -162,6 +202,15 @@ mod tests {
         assert_eq!(read(pieces(&["12345", "6789", "0"]), &place, 10).await, Err(Unread::Full));
         let broken = Body::from_stream(stream::iter([Err::<Bytes, _>(std::io::Error::other("gone"))]));
         assert_eq!(read(broken, &place, 10).await, Err(Unread::Broken));
+    }
+
+    /// A client that is told to come back has nothing more in memory, however much it still sends.
+    #[tokio::test]
+    async fn a_refused_message_counts_no_longer() {
+        let (places, place) = place(8);
+        let other = places.take(&principal(), Kind::Request).unwrap();
+        assert_eq!(read(pieces(&["12345", "6789", "0"]), &place, 10).await, Err(Unread::Full));
+        other.keep(8).unwrap();
     }
 
     /// R-SEC-04: a body that never ends is given up.

@@ -11,7 +11,7 @@ use usher_store::{InteractionId, fail_point};
 
 use super::{
     answers::{Delivered, Said},
-    ask_legacy, ask_modern,
+    ask_legacy, ask_modern, body,
     call::{Attempt, Call, Caller},
     connect_tool, forward, inbound, initialize, reply,
     screen::{Screen, cancelled_id},
@@ -107,7 +107,8 @@ async fn request(
     let followed = call.caller.app.relay.cancels.follow(&session.key, id);
     call.connects = connect_tool::is_meant(&call).await;
     match call.attempt().await {
-        Attempt::Done(response) => response,
+        // A session is in use as long as a call of it is answered.
+        Attempt::Done(response) => body::keeping(response, followed),
         Attempt::Ask(missing) if call.screen.modes().url => {
             ask_legacy::ask(call, session, missing, accepts_events(headers), followed).await
         }

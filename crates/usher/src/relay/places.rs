@@ -207,6 +207,13 @@ impl Place {
         Ok(())
     }
 
+    /// What was kept for this request is gone.
+    pub(super) fn give_back(&self) {
+        let bytes = self.bytes.swap(0, Ordering::AcqRel);
+        self.client.memory.fetch_sub(bytes, Ordering::AcqRel);
+        self.client.all.memory.fetch_sub(bytes, Ordering::AcqRel);
+    }
+
     /// Counts bytes that are there already, whatever the limit: an answer is not thrown away after the work was done. It is
     /// the next request that finds no room.
     pub(super) fn owe(&self, bytes: u64) {
@@ -218,9 +225,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let bytes = *self.bytes.get_mut();
-        self.client.memory.fetch_sub(bytes, Ordering::AcqRel);
-        self.client.all.memory.fetch_sub(bytes, Ordering::AcqRel);
+        self.give_back();
         self.client.counter(self.kind).0.fetch_sub(1, Ordering::AcqRel);
     }
 }

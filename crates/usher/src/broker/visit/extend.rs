@@ -1,14 +1,10 @@
 //! A person needs more time for a question.
 
 use elicit::UserId;
-use jiff::SignedDuration;
-use usher_store::{Advanced, DeclinedBy, InteractionId, NewInteraction, Step};
+use usher_store::{Advanced, InteractionId, NewInteraction, OPEN_AT_MOST, Step};
 
 use super::{Visit, VisitError};
 use crate::broker::{Broker, INTERACTION_LIVES};
-
-/// How long a question can be kept open, from when it was asked: more than ten times its first end (WCAG 2.2, 2.2.1).
-pub const OPEN_AT_MOST: SignedDuration = SignedDuration::from_hours(3);
 
 impl Broker {
     /// Keeps the question open as long again as a new one would be, within [`OPEN_AT_MOST`]; its notices and their sessions with it (R-GW-09).
@@ -40,7 +36,7 @@ impl Broker {
         }
         if let Some(other) = asked.into_iter().find(|asked| asked.id != *id) {
             // It was answered in this very moment, so this one is nobody's.
-            if let Advanced::Lost = self.store.advance(other, Step::Decline { by: DeclinedBy::Page }, now).await? {
+            if let Advanced::Lost = self.store.advance(other, Step::Withdraw, now).await? {
                 tracing::info!(interaction = %id, "a question that nobody asked was opened");
             }
         }

@@ -13,7 +13,8 @@ use elicit::{ClientId, Principal, Random, SystemRandom};
 use jiff::{SignedDuration, Timestamp};
 use secrecy::ExposeSecret as _;
 use usher_store::{
-    AskReason, Credential, CredentialStatus, KeyError, KeyFile, KeyWrap, NewInteraction, Store, Vault, WrappedKey,
+    AskReason, Credential, CredentialStatus, KeyError, KeyFile, KeyWrap, NewInteraction, OPEN_AT_MOST, Store, Vault,
+    WrappedKey,
 };
 use usher_testkit::provider::{Api, Behaviour};
 use zeroize::Zeroizing;

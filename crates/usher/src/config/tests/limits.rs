@@ -1,6 +1,8 @@
 //! `[limits]`.
 
-use super::{Limits, faults, with};
+use std::fmt::Write as _;
+
+use super::{Limits, faults, parse, with};
 
 #[test]
 fn limits_have_defaults_and_each_can_be_set() {
@@ -49,9 +51,41 @@ fn a_limit_that_is_not_right_is_told_where() {
             "1:1 limits.client_memory: 5MiB has no room for a message of body_size, 8MiB",
         ),
         ("memory = \"1MiB\"", "1:1 limits.memory: 1MiB has no room for a message of body_size, 4MiB"),
+        ("client_requests = 100", "1:1 limits.client_requests: 100 has no room beside client_held_calls, 100"),
         ("client_session = 3", "2:1 limits.client_session: unknown key"),
     ] {
         assert_eq!(faults(with(&format!("[limits]\n{line}"))), expected, "{line}");
     }
     assert_eq!(faults(with("limits = 3")), "1:10 limits: expected a table, found an integer");
+}
+
+/// A server whose credentials could never all be asked for is told at start, not to whoever calls it.
+#[test]
+fn each_limit_of_questions_has_room_for_all_that_a_server_needs() {
+    let needs = |count: usize, limits: &str| {
+        let mut text = limits.to_owned();
+        for number in 0..count {
+            write!(text, "[[provider]]\nname = \"p{number}\"\nkind = \"secret\"\n[[provider.field]]\nname = \"key\"\n")
+                .unwrap();
+        }
+        text += "[[upstream]]\nname = \"many\"\nurl = \"https://many.example/mcp\"\n";
+        for number in 0..count {
+            write!(text, "[[upstream.needs]]\nprovider = \"p{number}\"\nheader = {{ X-{number} = \"{{key}}\" }}\n")
+                .unwrap();
+        }
+        text
+    };
+    for key in [
+        "client_questions_per_minute",
+        "user_questions_per_minute",
+        "upstream_questions_per_minute",
+        "user_open_questions",
+    ] {
+        let found = faults(parse(&needs(3, &format!("[limits]\n{key} = 2\n"))));
+        let expected = "2 is too few for the upstream many, which needs 3 credentials at once";
+        assert_eq!(found, format!("1:1 limits.{key}: {expected}"));
+        parse(&needs(2, &format!("[limits]\n{key} = 2\n"))).unwrap();
+    }
+    let found = faults(parse(&needs(31, "")));
+    assert!(found.contains("limits: client_questions_per_minute: 30 is too few for the upstream many"), "{found}");
 }

@@ -6,50 +6,53 @@ use usher_testkit::upstream::{Gate, Script};
 use super::{free, refused, second, until_served};
 use crate::harness::SECOND;
 
+/// The fewest requests that there can be: one waits, one is told so.
+const TWO: &str = "client_requests = 2\nclient_held_calls = 1";
+
 const FILTER: &str = r#"{"notifications":{}}"#;
 
 /// R-SEC-01: so many requests of one client are under way; others are not concerned.
 #[tokio::test]
 async fn requests_under_way_are_limited() {
-    let stage = free("client_requests = 1").await;
+    let stage = free(TWO).await;
     let gate = Gate::new();
     stage.upstream.tool("slow", Script::new().wait(&gate).text("done"));
     let client = stage.modern();
-    let slow = tokio::spawn({
-        let client = client.clone();
-        async move { client.tool("slow", "{}").await }
-    });
-    gate.reached(1).await;
+    let [slow, other] =
+        [client.clone(), client.clone()].map(|client| tokio::spawn(async move { client.tool("slow", "{}").await }));
+    gate.reached(2).await;
     refused(&client.call("tools/list", "{}").await);
     assert_eq!(second(&stage, "weather").call("tools/list", "{}").await.status, 200);
     assert_eq!(stage.upstream.requests_of("tools/list").len(), 1, "what is refused goes nowhere");
     assert_eq!(stage.audited(AuditAction::ClientLimited).await, 1);
     gate.open();
-    assert_eq!(slow.await.unwrap().content_text(), "done");
+    for slow in [slow, other] {
+        assert_eq!(slow.await.unwrap().content_text(), "done");
+    }
     until_served(async || client.call("tools/list", "{}").await.status == 200).await;
 }
 
 /// R-SEC-01: a client that leaves gives its place up, though the server goes on.
 #[tokio::test]
 async fn a_client_that_leaves_makes_room() {
-    let stage = free("client_requests = 1").await;
+    let stage = free(TWO).await;
     let gate = Gate::new();
     stage.upstream.tool("slow", Script::new().wait(&gate).text("done"));
     let client = stage.modern();
-    let slow = tokio::spawn({
-        let client = client.clone();
-        async move { client.tool("slow", "{}").await }
-    });
-    gate.reached(1).await;
+    let [slow, other] =
+        [client.clone(), client.clone()].map(|client| tokio::spawn(async move { client.tool("slow", "{}").await }));
+    gate.reached(2).await;
+    refused(&client.call("tools/list", "{}").await);
     slow.abort();
     until_served(async || client.call("tools/list", "{}").await.status == 200).await;
     gate.open();
+    other.await.unwrap();
 }
 
 /// R-SEC-01: streams that stay open are counted apart from requests, in both eras together.
 #[tokio::test]
 async fn streams_are_limited() {
-    let stage = free("client_streams = 1\nclient_requests = 2").await;
+    let stage = free(&format!("client_streams = 1\n{TWO}")).await;
     let (first, second) = (stage.ready().await, stage.ready().await);
     let stream = first.open_get(None).await;
     refused(&second.open_get(None).await.reply().await);

@@ -1,6 +1,9 @@
 //! Legacy sessions.
 
-use usher_testkit::client::Legacy;
+use usher_testkit::{
+    client::Legacy,
+    upstream::{Gate, Script},
+};
 
 use super::{free, refused};
 use crate::harness::{SECOND, Stage};
@@ -45,6 +48,24 @@ async fn a_session_that_is_in_use_makes_no_room() {
     let second = begun(stage.legacy()).await;
     let third = begun(stage.legacy()).await;
     assert_eq!((status(&first).await, status(&second).await, status(&third).await), (200, 404, 200));
+}
+
+/// R-GW-09: nor is one whose call is still being answered, by a stream.
+#[tokio::test]
+async fn a_session_whose_call_streams_makes_no_room() {
+    let stage = free("client_sessions = 2").await;
+    let gate = Gate::new();
+    stage.upstream.tool("slow", Script::new().sse().wait(&gate).text("done"));
+    let first = begun(stage.legacy()).await;
+    let slow = first.open_tool("slow", "{}").await;
+    gate.reached(1).await;
+    let second = begun(stage.legacy()).await;
+    let third = begun(stage.legacy()).await;
+    gate.open();
+    assert_eq!(slow.reply().await.content_text(), "done");
+    assert_eq!((status(&first).await, status(&second).await, status(&third).await), (200, 404, 200));
+    let _fourth = begun(stage.legacy()).await;
+    assert_eq!(status(&first).await, 404, "it was idle since");
 }
 
 /// R-SEC-01: the same over all clients of a user.
