@@ -196,6 +196,6 @@ mod tests {
             assert!(!ReloadError::from(error).is_final());
         }
         let garbled = KeyFile::parse("no key").unwrap_err();
-        assert!(ReloadError::from(KeyFileError::from(garbled)).is_final());
+        assert!(ReloadError::from(garbled).is_final());
     }
 }
