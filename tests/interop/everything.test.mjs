@@ -16,7 +16,7 @@ const WAYS = {
   stdio: async () => ({ command: [...EVERYTHING, 'stdio'] }),
 };
 
-/** What differs between two runs: times, ids that are made at random, and which log lines come of those that come by chance. */
+/** What differs between two runs: times, ids that are made at random, which log lines come of those that come by chance, progress. */
 function settled({ logged, updated, progress, ...seen }) {
   const text = JSON.stringify(seen)
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UUID')
