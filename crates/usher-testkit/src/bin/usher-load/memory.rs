@@ -130,7 +130,8 @@ async fn wait_legacy(address: SocketAddr, number: usize) -> Held {
     let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
     line.call(&message.bytes(initialized)).await.expect("an answer");
     let mut answer = line.begin(&message.call(number, CALL, "")).await.expect("an answer");
-    line.until(&mut answer, "\n\n").await.expect("a question");
+    // Before it comes an event that only gives an id.
+    line.until(&mut answer, "}\n\n").await.expect("a question");
     let url = between(&answer.text(), "\"url\":\"", "\"").to_owned();
     Held { provider: number % PROVIDERS, line, answer, url }
 }
