@@ -132,7 +132,8 @@ impl Server {
                 let mut names: Vec<String> = std::env::vars().map(|(name, _)| name).collect();
                 names.sort();
                 let initialized = self.state.lock().unwrap().initialized;
-                json!({ "pid": std::process::id(), "env": names, "initialized": initialized })
+                let directory = std::env::current_dir().unwrap();
+                json!({ "pid": std::process::id(), "env": names, "directory": directory, "initialized": initialized })
             }
             "env" => json!(std::env::var(arguments["name"].as_str().unwrap()).ok()),
             "exit" => std::process::exit(i32::try_from(arguments["code"].as_i64().unwrap()).unwrap()),

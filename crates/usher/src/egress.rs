@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use url::Url;
+
 /// How long a TCP and TLS handshake may take.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
 
@@ -31,5 +33,24 @@ impl Egress {
     /// The client for URLs that stand in the operator's own configuration, which may name private addresses.
     pub fn operator(&self) -> &reqwest::Client {
         &self.client
+    }
+}
+
+/// The host and port of a URL, for the operator: no path or query, in which a key may stand.
+pub(crate) fn place(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port_or_known_default().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+/// What is at the bottom of an error: what the operating system said of the name, the connection or TLS, most often.
+pub(crate) fn reason(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    match cause.downcast_ref::<std::io::Error>() {
+        Some(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => "connection refused".to_owned(),
+        _ if cause.is::<reqwest::Error>() => "the HTTP request failed".to_owned(),
+        _ => cause.to_string(),
     }
 }

@@ -32,6 +32,18 @@ def connection(target):
     return streamable_http_client(target["url"], http_client=httpx2.AsyncClient(headers=headers, timeout=30))
 
 
+def host(target, answer, notices):
+    """A client that is asked by `answer`, and adds the ids of completion notices to `notices`."""
+
+    async def note(message):
+        if isinstance(message, ElicitCompleteNotification):
+            notices.append(message.params.elicitation_id)
+
+    mode = MODERN if target["era"] == "modern" else "legacy"
+    options = {"mode": mode, "elicitation_callback": answer, "message_handler": note, "read_timeout_seconds": 30}
+    return Client(connection(target), **options)
+
+
 async def converse(target):
     asked, notices, answers = [], [], {}
 
@@ -40,13 +52,7 @@ async def converse(target):
         key = next(key for key, question in QUESTIONS.items() if question["message"] == params.message)
         return ElicitResult(**answers[key])
 
-    async def note(message):
-        if isinstance(message, ElicitCompleteNotification):
-            notices.append(message.params.elicitation_id)
-
-    mode = MODERN if target["era"] == "modern" else "legacy"
-    options = {"mode": mode, "elicitation_callback": answer, "message_handler": note, "read_timeout_seconds": 30}
-    async with Client(connection(target), **options) as client:
+    async with host(target, answer, notices) as client:
         tools = sorted(tool.name for tool in (await client.list_tools()).tools)
         results = []
         for number, step in enumerate(STEPS):

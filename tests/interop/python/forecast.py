@@ -7,10 +7,9 @@ import asyncio
 import json
 import sys
 
-from mcp import Client
-from mcp.types import ElicitCompleteNotification, ElicitResult
+from mcp.types import ElicitResult
 
-from client import MODERN, connection, plain
+from client import host, plain
 
 
 def say(**line):
@@ -25,13 +24,7 @@ async def main(target):
         # Accept means consent to open: the visit goes on after it.
         return ElicitResult(action=target["action"])
 
-    async def note(message):
-        if isinstance(message, ElicitCompleteNotification):
-            notices.append(message.params.elicitation_id)
-
-    mode = MODERN if target["era"] == "modern" else "legacy"
-    options = {"mode": mode, "elicitation_callback": answer, "message_handler": note, "read_timeout_seconds": 30}
-    async with Client(connection(target), **options) as client:
+    async with host(target, answer, notices) as client:
         results = []
         for _ in range(2):
             result = await client.call_tool("get_forecast", {"city": "Oslo"})

@@ -20,7 +20,7 @@ pub use drive::{Run, drive};
 pub use hold::hold;
 pub use line::{Answer, Line};
 pub use message::{Message, Speech};
-pub use program::{Program, free_port};
+pub use program::Program;
 pub use proxy::proxy;
 pub use round::round;
 pub use sample::{Sample, median};

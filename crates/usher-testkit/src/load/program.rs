@@ -1,15 +1,9 @@
 use std::ffi::OsStr;
 use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
-
-/// A port of 127.0.0.1 at which nobody listens.
-pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("the address of a listener").port()
-}
 
 /// How long a program may take to start, and to stop.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -4,7 +4,8 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::{Program, free_port};
+use super::Program;
+use crate::free_port;
 use crate::person::Person;
 
 /// What the service is set up for.

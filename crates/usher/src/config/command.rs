@@ -21,8 +21,6 @@ pub struct Command {
     pub idle: Duration,
     /// Whether the operator says that it may run with the rights of the service, without a wrapper.
     pub trusted: bool,
-    /// Whether a wrapper stands before it.
-    pub has_wrapper: bool,
 }
 
 /// Variables that pass from the service's own environment unless `pass` names others: without a path nothing is found.
@@ -70,7 +68,6 @@ pub(super) fn read(node: &Node<'_>, table: &Table<'_>) -> Option<Command> {
         .filter_map(|name| reader.env(&name).map(|value| (name, SecretString::from(value))))
         .collect();
     env.extend(own);
-    let has_wrapper = wrapper.is_some();
     let mut words = wrapper.unwrap_or_else(|| Some(Vec::new()))?;
     words.extend(argv?);
     Some(Command {
@@ -79,7 +76,6 @@ pub(super) fn read(node: &Node<'_>, table: &Table<'_>) -> Option<Command> {
         directory: directory.unwrap_or_else(|| Some(reader.directory().to_owned()))?,
         idle: idle.flatten().unwrap_or(IDLE),
         trusted: trusted.flatten().unwrap_or(false),
-        has_wrapper,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::reader::{Node, Table};
+use super::reader::Table;
 use super::size::{self, GIB, KIB, MIB};
 use super::upstream::Upstream;
 
@@ -70,7 +70,7 @@ impl Default for Limits {
 }
 
 /// What a count may be.
-const COUNT: RangeInclusive<u64> = 1..=1_000_000;
+const COUNT: RangeInclusive<u32> = 1..=1_000_000;
 
 /// Reads the section. Where it is not there, or not right, the defaults stand in.
 pub(super) fn read(root: &Table<'_>, upstreams: &[Upstream]) -> Limits {
@@ -95,7 +95,7 @@ pub(super) fn read(root: &Table<'_>, upstreams: &[Upstream]) -> Limits {
         ("client_streams", &mut limits.client_streams),
         ("connections", &mut limits.connections),
     ] {
-        *limit = table.take(key).and_then(|node| count(&node)).unwrap_or(*limit);
+        *limit = table.take(key).and_then(|node| node.count(COUNT)).unwrap_or(*limit);
     }
     let sized = |key, range| table.take(key).and_then(|node| size::read(&node, range));
     if let Some(bytes) = sized("body_size", 16 * KIB..=64 * MIB) {
@@ -107,16 +107,6 @@ pub(super) fn read(root: &Table<'_>, upstreams: &[Upstream]) -> Limits {
     ask_for_all(&limits, most, &|key, message, fix| table.fault(key, message, fix));
     table.close();
     limits
-}
-
-fn count(node: &Node<'_>) -> Option<u32> {
-    let value = node.integer("100")?;
-    if !COUNT.contains(&value) {
-        let fix = format!("choose between {} and {}", COUNT.start(), COUNT.end());
-        node.fault(format!("{value} is out of range"), fix);
-        return None;
-    }
-    u32::try_from(value).ok()
 }
 
 /// The largest message must find room, else it would be refused for ever; and calls that wait must leave room for the answer

@@ -1,7 +1,7 @@
 //! Walks a parsed TOML document, knows where everything stands, and collects the faults.
 
 use std::cell::RefCell;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
 use toml::Spanned;
@@ -201,6 +201,17 @@ impl<'r> Node<'r> {
             self.fault("expected a positive integer, found another", fix);
         }
         value.ok()
+    }
+
+    /// A count in a range.
+    pub(super) fn count(&self, range: RangeInclusive<u32>) -> Option<u32> {
+        let value = self.integer("100")?;
+        let count = u32::try_from(value).ok().filter(|count| range.contains(count));
+        if count.is_none() {
+            let fix = format!("choose between {} and {}", range.start(), range.end());
+            self.fault(format!("{value} is out of range"), fix);
+        }
+        count
     }
 
     /// The elements of an array.

@@ -2,11 +2,14 @@
 
 use std::{net::TcpListener, os::unix::fs::PermissionsExt, path::Path};
 
-use usher_testkit::upstream::{Eras, Refusal, Upstream};
+use usher_testkit::{
+    free_port,
+    upstream::{Eras, Refusal, Upstream},
+};
 
 use crate::{
     harness::{Folder, Setup, Stage},
-    serve_command::{config, free_port, run, text_of_both},
+    serve_command::{config, run, text_of_both},
 };
 
 /// What `usher doctor` says, a line a finding, and its code.
@@ -147,4 +150,20 @@ async fn a_configuration_is_checked_without_a_start() {
         assert!(told.contains("unknown key") && told.contains("usher.toml:7:"), "{told}");
     }
     assert_eq!(names(folder.path()), ["usher.toml"]);
+}
+
+/// A server that is a command is started to be asked, and ended.
+#[tokio::test]
+async fn a_command_is_started_and_asked() {
+    for (command, verdict, found) in [
+        (format!("{:?}", [crate::processes::program()]), "ok", "speaks 2025-11-25, 2026-07-28"),
+        ("[\"/no/such/program\"]".to_owned(), "fault", "/no/such/program cannot be started"),
+        ("[\"true\"]".to_owned(), "fault", "it ended without an answer"),
+    ] {
+        let folder = Folder::new();
+        let text = format!("[[upstream]]\nname = \"local\"\ncommand = {command}\n");
+        std::fs::write(folder.path().join("usher.toml"), text).unwrap();
+        let (told, _) = doctor(folder.path()).await;
+        assert!(line(&told, verdict, "upstream local").contains(found), "{told}");
+    }
 }

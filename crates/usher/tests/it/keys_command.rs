@@ -4,11 +4,11 @@ use std::{os::unix::fs::PermissionsExt, path::Path, time::Duration};
 
 use usher::clock::Clock;
 use usher_store::{KeyFile, KeyRole, Store};
-use usher_testkit::{DEADLINE, upstream::Upstream, within};
+use usher_testkit::{DEADLINE, free_port, upstream::Upstream, within};
 
 use crate::{
     harness::{ACCEPT, CALLS, Folder, KEY, Stage},
-    serve_command::{Service, config, free_port, run, text_of_both},
+    serve_command::{Service, config, run, text_of_both},
 };
 
 fn ids(folder: &Path) -> Vec<(String, KeyRole)> {

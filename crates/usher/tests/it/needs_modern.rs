@@ -8,14 +8,19 @@ mod state;
 mod upstream_rounds;
 mod waiting;
 
-use usher_testkit::client::{Modern, Reply};
+use usher_testkit::client::{Modern, Reply, Request};
 
 use crate::harness::{ACCEPT, KEY, Stage, answered};
 
 /// The retry of `call` after the round `asked`, with the same answer to every question.
 pub(crate) async fn retry(client: &Modern, call: (&str, &str), asked: &Reply, answer: &str) -> Reply {
+    retrying(client, call, asked, answer).send().await
+}
+
+/// The same before it is sent.
+pub(crate) fn retrying(client: &Modern, call: (&str, &str), asked: &Reply, answer: &str) -> Request {
     let state = asked.request_state();
-    client.retry(call.0, call.1, Some(&asked.answer_all(answer)), state.as_deref()).await
+    client.retrying(call.0, call.1, Some(&asked.answer_all(answer)), state.as_deref())
 }
 
 /// Asks for what `call` lacks.

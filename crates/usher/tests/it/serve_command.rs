@@ -14,6 +14,7 @@ use usher::serve::DRAIN;
 use usher_testkit::{
     DEADLINE,
     client::Modern,
+    free_port,
     person::Person,
     upstream::{Gate, Script, Upstream},
     within,
@@ -40,10 +41,6 @@ pub async fn run(folder: &Path, arguments: &[&str]) -> Output {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 pub fn config(folder: &Path, port: u16, upstream: &str, more: &str) {

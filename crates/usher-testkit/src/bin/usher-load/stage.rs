@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use usher_testkit::load::{Answer, Program, Run, Setup, drive, free_port};
+use usher_testkit::free_port;
+use usher_testkit::load::{Answer, Program, Run, Setup, drive};
 
 /// How often each cell is measured.
 pub(crate) const SAMPLES: usize = 7;

@@ -3,12 +3,8 @@
 
 use std::{process::Stdio, time::Duration};
 
-use secrecy::ExposeSecret as _;
 use serde_json::Value;
-use tokio::{
-    io::{AsyncWriteExt as _, BufReader},
-    process::Command as Spawn,
-};
+use tokio::io::{AsyncWriteExt as _, BufReader};
 
 use super::{
     probe::{DEADLINE, LONGEST, discover, initialize, response_of, said_in_discovery, said_in_handshake},
@@ -44,24 +40,11 @@ enum Failed {
 }
 
 async fn ask(command: &Command, message: &Value, within: Duration) -> Result<Value, Failed> {
-    let Some((program, arguments)) = command.argv.split_first() else {
-        return Err(Failed::NotStarted("there is no program".to_owned()));
-    };
-    let spawned = Spawn::new(program)
-        .args(arguments)
-        .env_clear()
-        .envs(command.env.iter().map(|(name, value)| (name, value.expose_secret())))
-        .current_dir(&command.directory)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .kill_on_drop(true)
-        .spawn();
-    let mut child = match spawned {
-        Ok(child) => child,
-        Err(error) => return Err(Failed::NotStarted(format!("{program} cannot be started: {error}"))),
-    };
+    let spawned = group::program(command, &[]).and_then(|mut program| program.stderr(Stdio::null()).spawn());
+    let mut child = spawned.map_err(|error| {
+        let program = command.argv.first().map_or("the program", String::as_str);
+        Failed::NotStarted(format!("{program} cannot be started: {error}"))
+    })?;
     let group = child.id();
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let asking = async {

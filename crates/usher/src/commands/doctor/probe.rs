@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    egress::Egress,
+    egress::{Egress, place, reason},
     mcp::{
         headers::{METHOD, PROTOCOL_VERSION, SESSION_ID, is_type},
         sse::Events,
@@ -82,7 +82,7 @@ async fn ask(url: &Url, egress: &Egress, message: &Value, modern: Option<&str>) 
         request = request.header(PROTOCOL_VERSION, Revision::V2026_07_28.as_str()).header(METHOD, method);
     }
     let asking = async {
-        let response = request.send().await.map_err(|error| unreachable(url, &error))?;
+        let response = request.send().await.map_err(|error| format!("{}: {}", place(url), reason(&error)))?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         Ok(Answer { status, headers, message: read(response).await })
     };
@@ -170,26 +170,6 @@ async fn end_session(url: &Url, egress: &Egress, begun: &Answer) {
 
 fn date(headers: &HeaderMap) -> Option<Timestamp> {
     DateTimeParser::new().parse_timestamp(headers.get(DATE)?.to_str().ok()?).ok()
-}
-
-fn place(url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    url.port_or_known_default().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
-}
-
-/// In the words of what failed: the name, the connection, TLS.
-fn unreachable(url: &Url, error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(next) = cause.source() {
-        cause = next;
-    }
-    match cause.downcast_ref::<std::io::Error>() {
-        Some(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
-            format!("{}: connection refused", place(url))
-        }
-        _ if cause.is::<reqwest::Error>() => format!("{}: the HTTP request failed", place(url)),
-        _ => format!("{}: {cause}", place(url)),
-    }
 }
 
 #[cfg(test)]

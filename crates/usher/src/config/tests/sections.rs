@@ -1,6 +1,11 @@
 //! Providers and upstreams.
 
+use std::path::Path;
+
+use secrecy::ExposeSecret as _;
+
 use super::{faults, parse, with};
+use crate::config::{Config, Transport};
 
 #[test]
 fn a_provider_that_is_not_right_is_told_where() {
@@ -108,4 +113,59 @@ fn an_upstream_that_is_not_right_is_told_where() {
     ] {
         assert_eq!(need(keys), expected, "{keys}");
     }
+}
+
+#[test]
+fn a_command_that_is_not_right_is_told_where() {
+    let provider = "{ name = \"p\", kind = \"secret\", field = [{ name = \"k\" }] }";
+    let upstream =
+        |lines: &str| faults(parse(&format!("provider = [{provider}]\n[[upstream]]\nname = \"u\"\n{lines}")));
+    for (lines, expected) in [
+        (
+            "url = \"https://u.example\"\ncommand = [\"a\"]",
+            "5:11 upstream[0].command: a server is reached by url or by command",
+        ),
+        (
+            "url = \"https://u.example\"\nidle = \"1m\"",
+            "5:8 upstream[0].idle: idle is for an upstream that is a command",
+        ),
+        ("command = [\" \"]", "4:11 upstream[0].command: the program's name is empty"),
+        ("command = \"npx\"", "4:11 upstream[0].command: expected an array, found a string"),
+        ("command = [\"a\"]\nwrapper = []", "5:11 upstream[0].wrapper: names no program"),
+        ("command = [\"a\"]\nidle = \"25h\"", "5:8 upstream[0].idle: 25h is out of range"),
+        ("command = [\"a\"]\ndirectory = \"\"", "5:13 upstream[0].directory: names no folder"),
+        ("command = [\"a\"]\npass = [\"A B\"]", "5:9 upstream[0].pass[0]: \"A B\" is no name of a variable"),
+        ("command = [\"a\"]\nreject = [401]", "5:10 upstream[0].reject: a command answers with no HTTP status"),
+        (
+            "command = [\"a\"]\nneeds = [{ provider = \"p\", header = { A = \"{k}\" } }]",
+            "5:10 upstream[0].needs[0].env: is missing\n\
+             5:37 upstream[0].needs[0].header: header is for upstreams that have a url",
+        ),
+        (
+            "command = [\"a\"]\nneeds = [{ provider = \"p\", env = { LD_PRELOAD = \"{k}\" } }]",
+            "5:36 upstream[0].needs[0].env.LD_PRELOAD: the variable LD_PRELOAD cannot carry a credential: programs load or run \
+             what it names",
+        ),
+        (
+            "command = [\"a\"]\nneeds = [{ provider = \"p\", env = { A = \"b\" } }]",
+            "5:34 upstream[0].needs[0].env: no variable carries a field of the provider: users would connect for nothing",
+        ),
+        ("command = [\"a\"]\n[processes]\nper_user = 0", "6:12 processes.per_user: 0 is out of range"),
+    ] {
+        assert_eq!(upstream(lines), expected, "{lines}");
+    }
+}
+
+#[test]
+fn a_command_is_read_with_all_that_belongs_to_it() {
+    let text = "[[upstream]]\nname = \"u\"\ncommand = [\"npx\", \"it's\"]\nwrapper = [\"box\", \"--\"]\n\
+                env = { A = \"1\", HOME = \"/own\" }\npass = [\"HOME\", \"LANG\", \"NONE\"]\ndirectory = \"sub\"\nidle = \"1h\"";
+    let env = |name: &str| ["HOME", "LANG"].contains(&name).then(|| format!("of the service: {name}"));
+    let config = Config::parse(text, Path::new("/etc/usher/usher.toml"), &env).unwrap();
+    let Transport::Process(command) = &config.upstreams[0].transport else { panic!("a command") };
+    let variables: Vec<_> = command.env.iter().map(|(name, value)| (name.as_str(), value.expose_secret())).collect();
+    assert_eq!(variables, [("LANG", "of the service: LANG"), ("A", "1"), ("HOME", "/own")]);
+    assert_eq!(command.line(), "box -- npx 'it'\\''s'");
+    assert_eq!((command.directory.as_path(), command.idle.as_secs()), (Path::new("/etc/usher/sub"), 3600));
+    assert_eq!(config.upstreams[0].destination().target, command.line());
 }

@@ -7,7 +7,7 @@ use url::Url;
 use super::UpstreamError;
 use crate::{
     config::Upstream,
-    egress::Egress,
+    egress::{Egress, place, reason},
     mcp::headers::{SESSION_ID, is_type},
 };
 
@@ -32,7 +32,7 @@ pub(super) async fn send(
         }
         Ok(Err(error)) => {
             // Where it is belongs to the operator; that is for the log alone.
-            tracing::warn!(upstream = upstream.name, "{}: {}", place(url), innermost(&error));
+            tracing::warn!(upstream = upstream.name, "{}: {}", place(url), reason(&error));
             Err(UpstreamError::Unreachable(upstream.name.clone()))
         }
         Ok(Ok(response)) => {
@@ -54,25 +54,3 @@ pub(super) async fn send(
 
 /// What has no MCP message and is in order all the same: the end of a session, what is taken without an answer, and a refusal.
 const EXPECTED: [u16; 5] = [404, 202, 204, 401, 403];
-
-/// The host and port of an upstream.
-fn place(url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    match url.port_or_known_default() {
-        Some(port) => format!("{host}:{port}"),
-        None => host.to_owned(),
-    }
-}
-
-/// What is at the bottom of an error: what the operating system said, most often.
-pub(super) fn innermost(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(next) = cause.source() {
-        cause = next;
-    }
-    match cause.downcast_ref::<std::io::Error>() {
-        Some(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => "connection refused".to_owned(),
-        _ if cause.is::<reqwest::Error>() => "the HTTP request failed".to_owned(),
-        _ => cause.to_string(),
-    }
-}

@@ -13,6 +13,7 @@ use super::call::Caller;
 use crate::{
     config::{Transport, Upstream},
     credentials::Injection,
+    egress::reason,
     mcp::headers::SESSION_ID,
 };
 
@@ -108,7 +109,7 @@ impl Answer {
     /// The next piece of the body; `None` at its end.
     pub(in crate::relay) async fn chunk(&mut self) -> Result<Option<Bytes>, BrokenOff> {
         match &mut self.body {
-            Body::Http(response) => response.chunk().await.map_err(|error| BrokenOff(http::innermost(&error))),
+            Body::Http(response) => response.chunk().await.map_err(|error| BrokenOff(reason(&error))),
             Body::Process(messages) => Ok(messages.next_event().await),
             Body::Whole(body) => Ok(body.take()),
         }

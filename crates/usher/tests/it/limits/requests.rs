@@ -1,26 +1,36 @@
 //! Requests under way, and streams.
 
+use tokio::task::JoinHandle;
 use usher_store::AuditAction;
-use usher_testkit::upstream::{Gate, Script};
+use usher_testkit::{
+    client::{Modern, Reply},
+    upstream::{Gate, Script},
+};
 
 use super::{free, refused, second, until_served};
-use crate::harness::SECOND;
+use crate::harness::{SECOND, Stage};
 
 /// The fewest requests that there can be: one waits, one is told so.
 const TWO: &str = "client_requests = 2\nclient_held_calls = 1";
 
 const FILTER: &str = r#"{"notifications":{}}"#;
 
+/// As many calls as may be under way, which end with the gate.
+async fn two_under_way(stage: &Stage, client: &Modern) -> (Gate, [JoinHandle<Reply>; 2]) {
+    let gate = Gate::new();
+    stage.upstream.tool("slow", Script::new().wait(&gate).text("done"));
+    let calls =
+        [client.clone(), client.clone()].map(|client| tokio::spawn(async move { client.tool("slow", "{}").await }));
+    gate.reached(2).await;
+    (gate, calls)
+}
+
 /// R-SEC-01: so many requests of one client are under way; others are not concerned.
 #[tokio::test]
 async fn requests_under_way_are_limited() {
     let stage = free(TWO).await;
-    let gate = Gate::new();
-    stage.upstream.tool("slow", Script::new().wait(&gate).text("done"));
     let client = stage.modern();
-    let [slow, other] =
-        [client.clone(), client.clone()].map(|client| tokio::spawn(async move { client.tool("slow", "{}").await }));
-    gate.reached(2).await;
+    let (gate, [slow, other]) = two_under_way(&stage, &client).await;
     refused(&client.call("tools/list", "{}").await);
     assert_eq!(second(&stage, "weather").call("tools/list", "{}").await.status, 200);
     assert_eq!(stage.upstream.requests_of("tools/list").len(), 1, "what is refused goes nowhere");
@@ -36,12 +46,8 @@ async fn requests_under_way_are_limited() {
 #[tokio::test]
 async fn a_client_that_leaves_makes_room() {
     let stage = free(TWO).await;
-    let gate = Gate::new();
-    stage.upstream.tool("slow", Script::new().wait(&gate).text("done"));
     let client = stage.modern();
-    let [slow, other] =
-        [client.clone(), client.clone()].map(|client| tokio::spawn(async move { client.tool("slow", "{}").await }));
-    gate.reached(2).await;
+    let (gate, [slow, other]) = two_under_way(&stage, &client).await;
     refused(&client.call("tools/list", "{}").await);
     slow.abort();
     until_served(async || client.call("tools/list", "{}").await.status == 200).await;

@@ -9,7 +9,7 @@ use usher_testkit::{
 
 use crate::{
     harness::{ACCEPT, CALLS, KEY, Setup, Stage, answered},
-    needs_modern::{ask, retry},
+    needs_modern::{ask, retry, retrying},
 };
 
 async fn holding(hold: &str) -> Stage {
@@ -29,10 +29,7 @@ async fn completion_wakes_the_waiting_retry() {
         let stage = holding("10m").await;
         let client = stage.modern();
         let asked = ask(&client, (method, params)).await;
-        let responses = asked.answer_all(ACCEPT);
-        let state = usher_testkit::quote(&asked.request_state().unwrap());
-        let retried = params.replacen('{', &format!("{{\"inputResponses\":{responses},\"requestState\":{state},"), 1);
-        let stream = client.stream(method, &retried).await;
+        let stream = retrying(&client, (method, params), &asked, ACCEPT).stream().await;
         assert_eq!(stream.status, 200);
         assert!(stream.is_sse(), "a call that is held is a stream that can be kept alive");
         stage.person().await.connect(&asked.url(), &[("api_key", KEY)]).await;
@@ -119,10 +116,8 @@ async fn a_client_without_streams_waits_for_a_plain_answer() {
     let asked = ask(&client, (method, params)).await;
     let person = stage.person().await;
     let page = person.get(&asked.url()).await;
-    let responses = asked.answer_all(ACCEPT);
-    let state = usher_testkit::quote(&asked.request_state().unwrap());
-    let retried = params.replacen('{', &format!("{{\"inputResponses\":{responses},\"requestState\":{state},"), 1);
-    let waits = client.request(method, &retried).header("accept", "application/json").send();
+    let retried = retrying(&client, (method, params), &asked, ACCEPT);
+    let waits = retried.header("accept", "application/json").send();
     let (reply, _) = tokio::join!(waits, person.agree(&page, &[("api_key", KEY)]));
     assert!(!reply.sse);
     assert!(answered(&reply), "{}", reply.text());
@@ -135,10 +130,8 @@ async fn a_retry_whose_client_has_left_is_not_sent_upstream() {
     let client = stage.modern();
     let (method, params) = CALLS[0];
     let asked = ask(&client, (method, params)).await;
-    let responses = asked.answer_all(ACCEPT);
-    let state = usher_testkit::quote(&asked.request_state().unwrap());
-    let retried = params.replacen('{', &format!("{{\"inputResponses\":{responses},\"requestState\":{state},"), 1);
-    drop(client.stream(method, &retried).await);
+    let retried = retrying(&client, (method, params), &asked, ACCEPT);
+    drop(retried.stream().await);
     stage.person().await.connect(&asked.url(), &[("api_key", KEY)]).await;
     assert!(answered(&client.call(method, params).await));
     assert_eq!(stage.upstream.requests_of(method).len(), 1);
@@ -153,10 +146,8 @@ async fn a_retry_whose_client_leaves_while_the_server_works_is_cancelled_there()
     let client = stage.modern();
     let (method, params) = CALLS[0];
     let asked = ask(&client, (method, params)).await;
-    let responses = asked.answer_all(ACCEPT);
-    let state = usher_testkit::quote(&asked.request_state().unwrap());
-    let retried = params.replacen('{', &format!("{{\"inputResponses\":{responses},\"requestState\":{state},"), 1);
-    let stream = client.stream(method, &retried).await;
+    let retried = retrying(&client, (method, params), &asked, ACCEPT);
+    let stream = retried.stream().await;
     stage.person().await.connect(&asked.url(), &[("api_key", KEY)]).await;
     gate.reached(1).await;
     drop(stream);

@@ -2,21 +2,36 @@
 
 use serde_json::json;
 use usher::{clock::Clock as _, identity::tokens::local_user};
-use usher_testkit::client::{Legacy, Reply};
+use usher_testkit::client::{Legacy, Modern, Reply};
 
 use super::{gone, pid, said, stage};
-use crate::harness::{ACCEPT, KEY, Stage};
+use crate::{
+    harness::{ACCEPT, KEY, Stage},
+    needs_modern::{ask, retry},
+};
 
 const ENV: &str = r#"{"name":"WEATHER_KEY"}"#;
 
 /// Asks for the credential, connects it, and returns what the call went on to answer.
 async fn asked_and_connected(stage: &Stage, client: &Legacy) -> Reply {
+    asked_and_connected_with(stage, client, KEY).await
+}
+
+async fn asked_and_connected_with(stage: &Stage, client: &Legacy, key: &str) -> Reply {
     let mut stream = client.open_tool("env", ENV).await;
     let question = stream.expect("elicitation/create").await;
     client.respond(question.id().unwrap(), ACCEPT).await;
     let url = question.string(&["params", "url"]).unwrap();
-    stage.person().await.connect(&url, &[("api_key", KEY)]).await;
+    stage.person().await.connect(&url, &[("api_key", key)]).await;
     stream.reply().await
+}
+
+/// The same in rounds.
+async fn asked_and_connected_in_rounds(stage: &Stage, client: &Modern) -> Reply {
+    let call = ("tools/call", r#"{"name":"env","arguments":{"name":"WEATHER_KEY"}}"#);
+    let asked = ask(client, call).await;
+    stage.person().await.connect(&asked.url(), &[("api_key", KEY)]).await;
+    retry(client, call, &asked, ACCEPT).await
 }
 
 /// R-GW-03, R-OAUTH-01: the call asks, and goes on in a process that has the key; the session goes on with it.
@@ -37,12 +52,7 @@ async fn a_legacy_call_asks_and_goes_on_with_the_key_in_the_environment() {
 async fn a_modern_call_asks_and_goes_on_with_the_key_in_the_environment() {
     let stage = stage("", true).await;
     let client = stage.local_modern();
-    let params = r#"{"name":"env","arguments":{"name":"WEATHER_KEY"}}"#;
-    let asked = client.call("tools/call", params).await;
-    stage.person().await.connect(&asked.url(), &[("api_key", KEY)]).await;
-    let answers = asked.answer_all(ACCEPT);
-    let reply = client.retry("tools/call", params, Some(&answers), asked.request_state().as_deref()).await;
-    assert_eq!(said(&reply), json!(KEY));
+    assert_eq!(said(&asked_and_connected_in_rounds(&stage, &client).await), json!(KEY));
 }
 
 /// R-GW-04: the page shows the command that gets the key.
@@ -75,6 +85,7 @@ async fn disconnecting_stops_the_process_at_once() {
 /// A key that was replaced reaches the server with the next call, when nothing is under way.
 #[tokio::test]
 async fn another_key_replaces_the_process_when_it_is_idle() {
+    const OTHER: &str = "another-key-0123456789";
     let stage = stage("", true).await;
     let client = stage.local_legacy().await;
     asked_and_connected(&stage, &client).await;
@@ -83,12 +94,7 @@ async fn another_key_replaces_the_process_when_it_is_idle() {
     assert_eq!(said(&other.tool("env", ENV).await), json!(KEY), "another session of the client needs no question");
     let marked = stage.app().store.credential(&local_user(), "weather").await.unwrap().unwrap();
     stage.app().store.reject_credential(&local_user(), "weather", marked.version, stage.clock.now()).await.unwrap();
-    let mut stream = client.open_tool("env", ENV).await;
-    let question = stream.expect("elicitation/create").await;
-    client.respond(question.id().unwrap(), ACCEPT).await;
-    let url = question.string(&["params", "url"]).unwrap();
-    stage.person().await.connect(&url, &[("api_key", "another-key-0123456789")]).await;
-    assert_eq!(said(&stream.reply().await), json!("another-key-0123456789"));
+    assert_eq!(said(&asked_and_connected_with(&stage, &client, OTHER).await), json!(OTHER));
     assert_ne!(pid(&client).await, before);
 }
 
@@ -99,18 +105,13 @@ async fn a_subscription_holds_up_no_credential() {
     let client = stage.local_modern();
     let mut subscription = client.request("subscriptions/listen", "{}").id(Some("\"s\"")).stream().await;
     subscription.expect("notifications/tools/list_changed").await;
-    let params = r#"{"name":"env","arguments":{"name":"WEATHER_KEY"}}"#;
-    let asked = client.call("tools/call", params).await;
-    stage.person().await.connect(&asked.url(), &[("api_key", KEY)]).await;
-    let answers = asked.answer_all(ACCEPT);
-    let reply = client.retry("tools/call", params, Some(&answers), asked.request_state().as_deref()).await;
-    assert_eq!(said(&reply), json!(KEY));
+    assert_eq!(said(&asked_and_connected_in_rounds(&stage, &client).await), json!(KEY));
     subscription.expect("notifications/cancelled").await;
     let ended = subscription.reply().await;
     assert_eq!((ended.response().id(), &ended.result()["resultType"]), (Some("\"s\""), &json!("complete")));
 }
 
-/// R-OAUTH-01: a session that ends while its process is being started leaves none behind.
+/// A session that ends while its process is being started leaves none behind.
 #[tokio::test]
 async fn a_session_that_ends_leaves_no_process_behind() {
     let stage = stage("", false).await;

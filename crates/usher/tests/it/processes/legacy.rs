@@ -96,3 +96,13 @@ async fn chatter_disturbs_nothing() {
     assert_eq!(said(&client.tool("chatter", r#"{"text":"a line"}"#).await), json!("said"));
     assert_eq!(said(&client.tool("flood", r#"{"count":2000}"#).await), json!("flooded"));
 }
+
+/// A wrapper stands before the command, and a process starts where it is told to.
+#[tokio::test]
+async fn a_wrapper_stands_before_the_command() {
+    let keys =
+        "[[upstream]]\nwrapper = [\"/usr/bin/env\", \"WRAPPED=yes\"]\ntrusted = true\npass = []\ndirectory = \"/\"";
+    let stage = stage(keys, false).await;
+    let who = said(&stage.local_legacy().await.tool("whoami", "{}").await);
+    assert_eq!((&who["env"], &who["directory"]), (&json!(["WRAPPED"]), &json!("/")));
+}

@@ -19,7 +19,7 @@ use usher_testkit::{
 use crate::harness::{Setup, Stage};
 
 /// The server of `examples/stdio_server.rs`, which is built with the tests.
-fn program() -> PathBuf {
+pub(crate) fn program() -> PathBuf {
     let mut path = std::env::current_exe().unwrap();
     path.pop();
     path.pop();

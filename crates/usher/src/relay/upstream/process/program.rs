@@ -11,10 +11,9 @@ use std::{
 };
 
 use bytes::Bytes;
-use secrecy::ExposeSecret;
 use tokio::{
     io::{AsyncWriteExt as _, BufReader},
-    process::{Child, ChildStdin, ChildStdout, Command as Spawn},
+    process::{Child, ChildStdin, ChildStdout},
     sync::mpsc,
     time::Instant,
 };
@@ -85,19 +84,7 @@ impl Program {
     /// Starts it. Its environment is what the configuration names and what its user connected, and nothing else.
     pub(super) fn start(start: Start<'_>) -> std::io::Result<Arc<Self>> {
         let Start { upstream, command, injection, run, routes, guard, slot } = start;
-        let (program, arguments) = command.argv.split_first().ok_or(std::io::ErrorKind::InvalidInput)?;
-        let mut spawn = Spawn::new(program);
-        spawn
-            .args(arguments)
-            .env_clear()
-            .envs(command.env.iter().chain(injection.env()).map(|(name, value)| (name, value.expose_secret())))
-            .current_dir(&command.directory)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .kill_on_drop(true);
-        let mut child = spawn.spawn()?;
+        let mut child = group::program(command, injection.env())?.stderr(Stdio::piped()).spawn()?;
         let pid = child.id().unwrap_or_default();
         guard.watch(pid);
         let (input, messages) = mpsc::channel(QUEUE);
@@ -317,9 +304,7 @@ async fn take(line: &[u8], program: &Program, routes: &Routes, upstream: &str) {
         return;
     };
     match routes.route(program.run, text, &message) {
-        Ok(Some(route)) => {
-            route.deliver().await;
-        }
+        Ok(Some(route)) => route.deliver().await,
         Ok(None) => tracing::debug!(upstream, "a message of a process has no reader"),
         Err(NobodyReads) => {
             let error =

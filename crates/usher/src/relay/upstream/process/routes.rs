@@ -65,10 +65,8 @@ struct Pending {
 
 /// Where one message goes.
 pub(super) struct Route {
-    reader: Option<Reader>,
+    reader: Reader,
     text: String,
-    /// The request that it ends.
-    ends: Option<u64>,
 }
 
 /// Nobody is there to be asked.
@@ -154,13 +152,12 @@ impl Routes {
         if let Some((ours, kind)) = names::belongs(message, self.is_modern) {
             let Some(call) = inner.calls.get(&ours) else { return Ok(None) };
             let text = names::incoming(text, &call.names, kind);
-            let reader = Some(call.reader.clone());
-            let ends = (kind == Kind::Response).then_some(ours);
-            if ends.is_some() {
+            let reader = call.reader.clone();
+            if kind == Kind::Response {
                 // From here on nothing of it is under way; its reader ends once the last message is out.
                 inner.calls.remove(&ours);
             }
-            return Ok(Some(Route { reader, text, ends }));
+            return Ok(Some(Route { reader, text }));
         }
         let (text, is_question) = match message {
             Message::Request { id, .. } => (names::with_id(text, &names::asked(run, id)), true),
@@ -172,7 +169,7 @@ impl Routes {
             Message::Response { .. } => return Ok(None),
         };
         if let Some(reader) = inner.anyone() {
-            return Ok(Some(Route { reader: Some(reader), text, ends: None }));
+            return Ok(Some(Route { reader, text }));
         }
         if is_question {
             return Err(NobodyReads);
@@ -224,12 +221,9 @@ impl Inner {
 }
 
 impl Route {
-    /// Brings the message to its reader. True where it ended a request.
-    pub(super) async fn deliver(self) -> bool {
-        if let Some(reader) = self.reader {
-            reader.send(self.text).await;
-        }
-        self.ends.is_some()
+    /// Brings the message to its reader. One that has left misses it.
+    pub(super) async fn deliver(self) {
+        self.reader.send(self.text).await;
     }
 }
 

@@ -18,8 +18,8 @@ pub(super) struct Slots {
 
 #[derive(Default)]
 struct Taken {
-    users: HashMap<UserId, usize>,
-    total: usize,
+    users: HashMap<UserId, u32>,
+    total: u32,
 }
 
 /// The place of one program; given up when dropped.
