@@ -2,6 +2,7 @@
 
 pub mod browser;
 pub mod control;
+pub mod oidc;
 pub mod tokens;
 
 use elicit::Principal;
