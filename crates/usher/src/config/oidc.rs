@@ -4,6 +4,7 @@ use secrecy::SecretString;
 use url::Url;
 
 use super::identity;
+use super::introspection::{self, AccessTokens, Client};
 use super::reader::{Node, Table};
 use super::secret::{self, Secret};
 use super::target;
@@ -23,6 +24,8 @@ pub struct Oidc {
     pub audience: Option<String>,
     /// The scopes that an access token must have to be served; none by default (R-ID-05).
     pub scopes: Vec<String>,
+    /// How access tokens are verified; as JWTs by default.
+    pub tokens: AccessTokens,
 }
 
 /// An issuer identifier: a URL, and its exact text, which is what counts (OpenID Connect Core, section 3.1.3.7).
@@ -51,7 +54,7 @@ impl Issuer {
 }
 
 /// The keys of this mode alone.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 10] = [
     "issuer",
     "client_id",
     "client_secret",
@@ -60,6 +63,8 @@ const KEYS: [&str; 8] = [
     "user_claim",
     "audience",
     "scopes",
+    "tokens",
+    "introspection",
 ];
 
 /// Claims that change, or that people choose themselves: whoever gets one later would get another's credentials.
@@ -76,14 +81,15 @@ pub(super) fn read(table: &Table<'_>) -> Option<Oidc> {
     let issuer = table.require("issuer", "issuer = \"https://id.example.com\"").and_then(|node| issuer(&node));
     let client_id =
         table.require("client_id", "client_id = \"usher\"").and_then(|node| word(&node, "client_id = \"usher\""));
-    let keys = secret::Keys { value: "client_secret", file: "client_secret_file", env: "client_secret_env" };
-    let client_secret = secret::read(table, &keys).ok().map(|secret| match secret {
+    let client_secret = secret::read(table, &secret::CLIENT).ok().map(|secret| match secret {
         Secret::Found((secret, _)) => Some(secret),
         Secret::Absent | Secret::Spared => None,
     });
     let user_claim = table.take("user_claim").map(|node| user_claim(&node));
     let audience = table.take("audience").map(|node| word(&node, "audience = \"https://usher.example.com\""));
     let scopes = table.take("scopes").map(|node| scopes(&node));
+    let client = Client { id: client_id.as_deref(), secret: client_secret.as_ref().and_then(Option::as_ref) };
+    let tokens = introspection::read(table, &client);
     Some(Oidc {
         issuer: issuer?,
         client_id: client_id?,
@@ -91,6 +97,7 @@ pub(super) fn read(table: &Table<'_>) -> Option<Oidc> {
         user_claim: user_claim.unwrap_or_else(|| Some("sub".to_owned()))?,
         audience: audience.map_or(Some(None), |audience| audience.map(Some))?,
         scopes: scopes.unwrap_or_else(|| Some(Vec::new()))?,
+        tokens: tokens?,
     })
 }
 
@@ -105,7 +112,7 @@ fn issuer(node: &Node<'_>) -> Option<Issuer> {
 }
 
 /// A text of one to 255 printable ASCII characters.
-fn word(node: &Node<'_>, example: &str) -> Option<String> {
+pub(super) fn word(node: &Node<'_>, example: &str) -> Option<String> {
     let text = node.string(example)?;
     if text.is_empty() || text.len() > 255 || !text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
         node.fault("has to be 1 to 255 printable ASCII characters", format!("for example {example}"));

@@ -3,17 +3,22 @@
 //! Nothing is fetched at start: the service comes up while the issuer is away. What was fetched is kept, so that tokens are
 //! verified while it is away later.
 
+mod admit;
 mod algorithm;
+mod bearer;
 mod claims;
+mod introspect;
 pub mod jwt;
 mod kept;
 pub mod keys;
 pub mod metadata;
+pub mod resource;
 
 use std::sync::Arc;
 
 use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
+use tokio::sync::Semaphore;
 use url::Url;
 
 pub use self::{algorithm::Algorithm, claims::Claims};
@@ -52,6 +57,14 @@ pub struct OpenIdProvider {
     clock: Arc<dyn Clock>,
     metadata: Kept<Metadata>,
     keys: Kept<KeySet>,
+    verdicts: bearer::Verdicts,
+    asking: Semaphore,
+}
+
+impl std::fmt::Debug for OpenIdProvider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenIdProvider").field("issuer", &self.config.issuer).finish_non_exhaustive()
+    }
 }
 
 /// Why the issuer's own word cannot be had at the moment. It was logged when it happened.
@@ -123,7 +136,15 @@ async fn fetch(egress: &Egress, issuer: &Issuer, url: &Url, at_most: usize) -> R
 impl OpenIdProvider {
     /// Nothing is fetched yet.
     pub fn new(config: Oidc, egress: Egress, clock: Arc<dyn Clock>) -> Self {
-        Self { config, egress, clock, metadata: Kept::new(METADATA), keys: Kept::new(KEYS) }
+        Self {
+            config,
+            egress,
+            clock,
+            metadata: Kept::new(METADATA),
+            keys: Kept::new(KEYS),
+            verdicts: bearer::verdicts(),
+            asking: Semaphore::new(introspect::AT_A_TIME),
+        }
     }
 
     /// The client for an endpoint that the metadata names.

@@ -12,7 +12,7 @@ use usher_testkit::{
 };
 
 use super::{jwt::Kind, *};
-use crate::{clock::SystemClock, commands::install_crypto_provider, egress::Allowed};
+use crate::{clock::SystemClock, commands::install_crypto_provider, config::AccessTokens, egress::Allowed};
 
 /// A clock that is set forward by hand.
 #[derive(Default)]
@@ -41,6 +41,7 @@ impl Scene {
             user_claim: "sub".to_owned(),
             audience: None,
             scopes: Vec::new(),
+            tokens: AccessTokens::Jwt,
         };
         let clock = Arc::new(Ahead::default());
         let egress = Egress::allowing(Allowed::default()).unwrap();
