@@ -42,15 +42,17 @@ pub(super) fn admit(claims: &Claims, config: &Oidc, allow: Option<&Allow>) -> Re
     if allowed { Ok(principal) } else { Err(Refused::NotAllowed(Box::new(principal))) }
 }
 
-/// `client_id` (RFC 9068, section 2.2); or `azp`, which issuers from before that write. Both, and they differ: nobody knows.
+/// The claims that name the client: that of RFC 9068, section 2.2, and what issuers from before it write.
+const CLIENT: [&str; 4] = ["client_id", "azp", "cid", "appid"];
+
+/// The client. Two claims, and they differ: nobody knows.
 fn client(claims: &Claims) -> Result<&str, Refused> {
-    match (claims.string("client_id"), claims.string("azp")) {
-        (Some(client), Some(party)) if client != party => {
-            Err(Refused::Incomplete("its client_id and its azp are two clients"))
-        }
-        (Some(client), _) | (None, Some(client)) => Ok(client),
-        (None, None) => Err(Refused::Incomplete("it has neither client_id nor azp, and so no client")),
+    let mut named = CLIENT.iter().filter_map(|name| claims.string(name));
+    let client = named.next().ok_or(Refused::Incomplete("it has neither client_id nor azp, and so no client"))?;
+    if named.any(|other| other != client) {
+        return Err(Refused::Incomplete("its client_id and its azp are two clients"));
     }
+    Ok(client)
 }
 
 /// Whether a client got the token for itself (RFC 6749, section 4.4). RFC 9068, section 5, has such a token's `sub` be the
@@ -102,6 +104,8 @@ mod tests {
         assert_eq!(admit(&with(json!({})), &oid, None).unwrap().user.subject(), "o7");
         let party = admit(&with(json!({ "client_id": null, "azp": "other" })), &config(), None).unwrap();
         assert_eq!(party.client.as_str(), "other");
+        let older = json!({ "client_id": null, "cid": "other", "azp": "other" });
+        assert_eq!(admit(&with(older), &config(), None).unwrap().client.as_str(), "other");
         let long = "x".repeat(1025);
         for changes in [
             json!({ "sub": null }),
@@ -114,6 +118,7 @@ mod tests {
             json!({ "client_id": "" }),
             json!({ "client_id": 7 }),
             json!({ "azp": "other" }),
+            json!({ "appid": "other" }),
         ] {
             let refused = admit(&with(changes.clone()), &config(), None).unwrap_err();
             assert!(matches!(refused, Refused::Incomplete(_)), "{changes}");

@@ -31,7 +31,7 @@ use self::{
 use crate::{
     clock::Clock,
     config::{Issuer, Oidc},
-    egress::{Blocked, Egress, NoAnswer, answer},
+    egress::{Answer, Blocked, Egress, NoAnswer, answer},
 };
 
 /// The document is read daily, and does without the issuer for a week.
@@ -117,20 +117,23 @@ pub fn client<'e>(egress: &'e Egress, issuer: &Issuer, endpoint: &Url) -> Result
 
 /// Fetches the issuer's document.
 pub async fn fetch_metadata(egress: &Egress, issuer: &Issuer) -> Result<Metadata, FetchError> {
-    let body = fetch(egress, issuer, &metadata::location(issuer), metadata::LIMIT).await?;
-    Ok(Metadata::parse(&body, issuer)?)
+    Ok(Metadata::parse(&fetch_document(egress, issuer).await?.body, issuer)?)
+}
+
+/// The same as it came, unread.
+pub(crate) async fn fetch_document(egress: &Egress, issuer: &Issuer) -> Result<Answer, FetchError> {
+    fetch(egress, issuer, &metadata::location(issuer), metadata::LIMIT).await
 }
 
 /// Fetches the issuer's keys.
 pub async fn fetch_keys(egress: &Egress, issuer: &Issuer, metadata: &Metadata) -> Result<KeySet, FetchError> {
-    let body = fetch(egress, issuer, &metadata.jwks_uri, keys::LIMIT).await?;
-    Ok(KeySet::parse(&body)?)
+    Ok(KeySet::parse(&fetch(egress, issuer, &metadata.jwks_uri, keys::LIMIT).await?.body)?)
 }
 
-async fn fetch(egress: &Egress, issuer: &Issuer, url: &Url, at_most: usize) -> Result<bytes::Bytes, FetchError> {
+async fn fetch(egress: &Egress, issuer: &Issuer, url: &Url, at_most: usize) -> Result<Answer, FetchError> {
     let request = client(egress, issuer, url)?.get(url.clone()).header(http::header::ACCEPT, "application/json");
     let answer = answer(request, at_most).await?;
-    if answer.status == StatusCode::OK { Ok(answer.body) } else { Err(FetchError::Status(answer.status)) }
+    if answer.status == StatusCode::OK { Ok(answer) } else { Err(FetchError::Status(answer.status)) }
 }
 
 impl OpenIdProvider {
