@@ -2,7 +2,7 @@
 
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
-import Provider, { errors } from 'oidc-provider';
+import Provider, { errors, interactionPolicy } from 'oidc-provider';
 import { within } from '../support/deadline.mjs';
 
 /** The accounts, by what their owners type; `sub` is what the issuer says of them. */
@@ -11,13 +11,13 @@ export const ACCOUNTS = {
   bob: { sub: '9d4e2b', password: 'bob-pass-2', name: 'Bob Example', groups: ['sales'] },
 };
 
-/** The gateway's own client, with a secret; and the MCP host's, which has none. */
+/** The gateway's own client, with a secret; and the MCP host's, which has none and listens at any port (RFC 8252). */
 export const WEB = { id: 'usher', secret: 'web-client-secret-0123456789abcdef' };
-export const HOST = { id: 'pocket-assistant', redirect: 'http://127.0.0.1:1/host-callback' };
+export const HOST = { id: 'pocket-assistant', redirect: 'http://127.0.0.1/callback' };
 
 /**
  * Starts it at a free port of loopback. `usher` is the origin of the gateway whose sign-in it serves, `resources` are the
- * endpoints that access tokens may be for (RFC 8707): JWTs with exactly that `aud`. Each person who signed in has consented.
+ * endpoints that access tokens may be for (RFC 8707): JWTs with exactly that `aud`.
  */
 export async function startIssuer({ usher, resources }) {
   const server = createServer();
@@ -39,6 +39,9 @@ export async function startIssuer({ usher, resources }) {
 }
 
 function configuration({ usher, resources }) {
+  // Each person who signed in has consented, also to programs on their machine.
+  const policy = interactionPolicy.base();
+  policy.get('consent').checks.remove('native_client_prompt');
   return {
     jwks: { keys: [signingKey('RS256', 'rsa', { modulusLength: 2048 }), signingKey('ES256', 'ec', { namedCurve: 'P-256' })] },
     cookies: { keys: [randomBytes(32).toString('hex')] },
@@ -55,6 +58,7 @@ function configuration({ usher, resources }) {
       {
         client_id: HOST.id,
         client_name: 'Pocket Assistant',
+        application_type: 'native',
         token_endpoint_auth_method: 'none',
         redirect_uris: [HOST.redirect],
         grant_types: ['authorization_code'],
@@ -74,7 +78,7 @@ function configuration({ usher, resources }) {
       return account && { groups: account.groups };
     },
     loadExistingGrant: granted,
-    interactions: { url: (_, { uid }) => `/interaction/${uid}` },
+    interactions: { policy, url: (_, { uid }) => `/interaction/${uid}` },
     ttl: { AccessToken: 600, AuthorizationCode: 60, Grant: 3600, IdToken: 600, Interaction: 600, Session: 3600 },
     features: {
       devInteractions: { enabled: false },
