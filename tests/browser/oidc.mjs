@@ -36,6 +36,7 @@ mode = "oidc"
 issuer = "${issuer.issuer}"
 client_id = "${WEB.id}"
 client_secret = "${WEB.secret}"
+scopes = ["mcp"]
 `;
   const site = { port, origin, identity, store, fetch: front?.fetch };
   const service = await startUsher({ upstream: upstream.origin, hold, site });
