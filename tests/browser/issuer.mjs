@@ -51,7 +51,7 @@ function configuration({ usher, resources }) {
         client_secret: WEB.secret,
         client_name: 'Usher',
         redirect_uris: [`${usher}/login/callback`],
-        post_logout_redirect_uris: [`${usher}/`],
+        post_logout_redirect_uris: [`${usher}/logout`],
         grant_types: ['authorization_code'],
         response_types: ['code'],
       },

@@ -10,7 +10,7 @@ import { CONNECT, FIELD, GOOD_KEY, TIMEOUT, ask, heading, press, text, useBrowse
 
 useBrowser(HTTPS);
 
-const SWITCH = 'button[name=action][value=switch]';
+const SWITCH = 'main form[action="/logout"] button';
 
 const PLACES = [
   { place: 'http on loopback, SQLite', language: 'en', title: 'Connect Weather', done: 'Connected' },
@@ -68,6 +68,7 @@ for (const language of ['en', 'zh-CN']) {
     await inspect(page, `oidc-other/${language}`);
 
     await press(page, SWITCH);
+    await onward(page, `oidc-switch/${language}`);
     await identify(page, 'alice');
     assert.equal(page.url(), question.url);
     await page.type(FIELD, GOOD_KEY);
@@ -83,12 +84,13 @@ test('R-SEC-06: signing out ends the session here and at the issuer', { timeout:
   await identify(page, 'alice');
   assert.equal(await heading(page), 'Your connections');
   await press(page, 'form[action="/logout"] button');
+  await onward(page, 'oidc-leaving');
   assert.equal(await heading(page), 'Sign out?');
   assert.ok(page.url().startsWith(`${issuer}/`), page.url());
   await press(page, 'button[name=logout]');
   assert.match(await text(page), /You are signed out\./);
   await inspect(page, 'oidc-signed-out');
-  await page.goto(service.origin);
+  await press(page, 'main a.button');
   assert.equal(await heading(page), 'Sign in at Example ID');
 });
 
