@@ -146,7 +146,10 @@ async fn the_issuer_is_examined() {
         ("issuer users", "the claim sub"),
         ("clock", "issuer"),
     ] {
-        assert!(told.lines().any(|line| line.starts_with("ok") && line[9..].starts_with(check) && line.contains(found)), "{check}: {told}");
+        assert!(
+            told.lines().any(|line| line.starts_with("ok") && line[9..].starts_with(check) && line.contains(found)),
+            "{check}: {told}"
+        );
     }
 
     let settings = |metadata: serde_json::Value| stage.idp().set(|settings| settings.metadata = metadata);

@@ -26,7 +26,8 @@ pub(super) async fn examine(config: &Oidc, egress: &Egress, clock: &dyn Clock) -
         Ok(metadata) => metadata,
         Err(error) => {
             let found = format!("{} answers, and {error}", oidc::metadata::location(&config.issuer));
-            let todo = "write identity.issuer as the issuer writes itself, or mend the issuer; nobody can come in until then";
+            let todo =
+                "write identity.issuer as the issuer writes itself, or mend the issuer; nobody can come in until then";
             return (vec![Finding::fault(NAME, found, todo)], sample);
         }
     };
@@ -55,7 +56,8 @@ fn away(config: &Oidc, error: &oidc::FetchError) -> Finding {
 
 fn of_keys(keys: &KeySet, metadata: &Metadata) -> Finding {
     const SUBJECT: &str = "issuer keys";
-    let named = metadata.id_token_algorithms.iter().filter_map(|name| Algorithm::parse(name).map(|known| (name, known)));
+    let named =
+        metadata.id_token_algorithms.iter().filter_map(|name| Algorithm::parse(name).map(|known| (name, known)));
     let usable: Vec<&str> =
         named.filter(|(_, algorithm)| keys.fits(*algorithm)).map(|(name, _)| name.as_str()).collect();
     if keys.is_empty() {
@@ -106,9 +108,10 @@ fn introspection(config: &Oidc, metadata: &Metadata) -> Option<Finding> {
     let AccessTokens::Introspection(asked) = &config.tokens else { return None };
     let endpoint = asked.endpoint.as_ref().or(metadata.introspection_endpoint.as_ref());
     Some(match endpoint {
-        Some(endpoint) => {
-            Finding::ok("issuer introspection", format!("{} is asked about tokens as {}", place(endpoint), asked.client_id))
-        }
+        Some(endpoint) => Finding::ok(
+            "issuer introspection",
+            format!("{} is asked about tokens as {}", place(endpoint), asked.client_id),
+        ),
         None => Finding::fault(
             "issuer introspection",
             "its metadata names no introspection_endpoint",

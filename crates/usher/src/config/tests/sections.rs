@@ -293,7 +293,7 @@ fn whom_a_server_is_for_is_a_claim_and_its_values() {
         (oidc, "{ claim = \"groups\" }", "9:9 upstream[0].allow.any: is missing"),
         (oidc, "{ claim = \"groups\", any = [] }", "9:35 upstream[0].allow.any: an empty list lets nobody in"),
         (oidc, "{ claim = \"\", any = [\"a\"] }", "9:19 upstream[0].allow.claim: has to be 1 to 255"),
-        (oidc, "{ claim = \"g\", any = [\"a\"], all = [] }", "9:38 upstream[0].allow.all: unknown key"),
+        (oidc, "{ claim = \"g\", any = [\"a\"], all = [] }", "9:37 upstream[0].allow.all: unknown key"),
         (oidc, "[\"a\"]", "9:9 upstream[0].allow: expected a table"),
     ] {
         let found = faults(upstream(mode, allow));
