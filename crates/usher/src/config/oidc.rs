@@ -45,6 +45,12 @@ pub struct Issuer {
 }
 
 impl Issuer {
+    /// An identifier that no configuration has to agree with.
+    #[cfg(test)]
+    pub(crate) fn parse(text: &str) -> Result<Self, url::ParseError> {
+        Ok(Self { text: text.to_owned(), url: Url::parse(text)? })
+    }
+
     /// The identifier as the operator wrote it; compared byte by byte.
     pub fn as_str(&self) -> &str {
         &self.text
