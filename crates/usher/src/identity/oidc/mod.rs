@@ -9,6 +9,8 @@ pub mod jwt;
 mod kept;
 pub mod keys;
 pub mod metadata;
+pub mod sign_in;
+pub(crate) mod sign_out;
 
 use std::sync::Arc;
 
@@ -211,6 +213,12 @@ impl OpenIdProvider {
             Err(error) if kept.failed() => tracing::warn!(issuer, what, %error, "the issuer cannot be asked"),
             Err(error) => tracing::debug!(issuer, what, %error, "the issuer cannot be asked again"),
         }
+    }
+}
+
+impl std::fmt::Debug for OpenIdProvider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenIdProvider").field("issuer", &self.config.issuer).finish_non_exhaustive()
     }
 }
 

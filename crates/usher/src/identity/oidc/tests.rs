@@ -41,6 +41,9 @@ impl Scene {
             user_claim: "sub".to_owned(),
             audience: None,
             scopes: Vec::new(),
+            sign_in_scopes: Vec::new(),
+            session_idle: std::time::Duration::from_hours(8),
+            session_lifetime: std::time::Duration::from_hours(24),
         };
         let clock = Arc::new(Ahead::default());
         let egress = Egress::allowing(Allowed::default()).unwrap();

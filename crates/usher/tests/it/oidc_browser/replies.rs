@@ -182,3 +182,35 @@ async fn signing_in_leads_nowhere_but_to_our_own_pages() {
         assert!(page.hops.iter().all(|(_, to)| to == "/"), "{place}: {:?}", page.hops);
     }
 }
+
+/// R-OAUTH-03, R-SEC-06: none of these pages can be framed, kept, or sends a form elsewhere; they say what installation it is, and
+/// nothing about terminals that people here do not have.
+#[tokio::test]
+async fn every_page_of_the_sign_in_is_protected() {
+    let scene = Scene::new().await;
+    let (person, url) = scene.answered("user-1").await;
+    let mut pages = vec![
+        scene.stranger().get("/login").await,
+        scene.stranger().get("/login?wait").await,
+        scene.stranger().get("/logout").await,
+        scene.stranger().come_back(&url).await,
+        person.come_back(&changed(&url, &[("code", None), ("error", Some("access_denied"))])).await,
+    ];
+    for failure in ["stale", "used", "refused", "unavailable", "unproven", "account"] {
+        pages.push(scene.stranger().get(&format!("/login?failed={failure}")).await);
+    }
+    for page in pages {
+        let policy = page.header("content-security-policy").unwrap_or_else(|| panic!("{}", page.describe()));
+        for part in ["default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"] {
+            assert!(policy.contains(part), "{policy}");
+        }
+        assert_eq!(page.header("x-frame-options"), Some("DENY"));
+        assert_eq!(page.header("cache-control"), Some("no-store"));
+        assert_eq!(page.header("referrer-policy"), Some("same-origin"));
+        if !page.status.is_redirection() {
+            assert_eq!(page.html.matches("<h1>").count(), 1, "{}", page.describe());
+            assert!(page.text().contains(scene.origin.trim_start_matches("http://")), "{}", page.text());
+            assert!(!page.text().contains("terminal") && !page.html.contains("code="), "{}", page.html);
+        }
+    }
+}
