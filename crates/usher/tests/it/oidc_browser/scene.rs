@@ -12,8 +12,10 @@ use usher::{
 };
 use usher_store::{AskReason, AuditAction, Interaction, InteractionId, NewInteraction};
 use usher_testkit::{
+    DEADLINE,
     idp::{CLIENT, CLIENT_SECRET, Endpoint, Idp},
-    person::{Page, Person},
+    person::{Cookie, Page, Person},
+    within,
 };
 
 use crate::harness::{Folder, KEY, TestClock, USHER};
@@ -85,11 +87,20 @@ impl Scene {
         }
     }
 
-    /// What the database holds as text, once the service has stopped.
-    pub(super) async fn database(&mut self) -> String {
-        self.stop().await;
-        let bytes = std::fs::read(self.folder.path().join("usher.db")).unwrap();
-        String::from_utf8_lossy(&bytes).into_owned()
+    /// What the database holds as text.
+    pub(super) fn database(&self) -> String {
+        let read = |name: &str| std::fs::read(self.folder.path().join(name)).unwrap_or_default();
+        String::from_utf8_lossy(&[read("usher.db"), read("usher.db-wal")].concat()).into_owned()
+    }
+
+    /// Waits until this was audited of somebody unknown, which is done in the background.
+    pub(super) async fn refused(&self, detail: &str) {
+        let written = async {
+            while !self.database().contains(detail) {
+                tokio::task::yield_now().await;
+            }
+        };
+        within(DEADLINE, &format!("nobody audited {detail:?}"), written).await;
     }
 
     /// Time passes, here and at the issuer.
@@ -168,6 +179,13 @@ impl Scene {
     pub(super) fn exchanges(&self) -> usize {
         self.idp.count(Endpoint::Token)
     }
+}
+
+/// The cookie of a browser's session. Others of this host, such as the issuer's, lie beside it: cookies know no ports.
+pub(super) fn session(person: &Person) -> Option<Cookie> {
+    let ours = |cookie: &Cookie| cookie.name.starts_with("usher-");
+    let other = |cookie: &Cookie| cookie.name.ends_with("-place") || cookie.name.ends_with("-sign-in");
+    person.cookies().into_iter().find(|cookie| ours(cookie) && !other(cookie))
 }
 
 /// The value of a parameter in an address.
