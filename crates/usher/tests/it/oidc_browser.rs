@@ -5,6 +5,7 @@ mod links;
 mod neighbours;
 mod replies;
 mod scene;
+mod secrecy;
 mod sessions;
 mod signing_in;
 mod signing_out;
