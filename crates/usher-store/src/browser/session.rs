@@ -4,7 +4,7 @@ use std::fmt;
 
 use elicit::UserId;
 use jiff::{SignedDuration, Timestamp};
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::{ExposeSecret, SecretString};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row as _};
 
@@ -166,7 +166,7 @@ impl Store {
         let created_at = micros(now);
         let expires_at = micros(session.expires_at).min(micros_before(now, -BROWSER_LIFETIME));
         let pass = Pass { kind: RecordKind::BrowserSession, hash: &hash, user, created_at, expires_at };
-        let kept = session.kept.map(|kept| kept.expose_secret()).unwrap_or_default();
+        let kept = session.kept.map(ExposeSecret::expose_secret).unwrap_or_default();
         let seal = self.seal_pass(&pass, kept.as_bytes())?;
         sqlx::query(CREATE_SESSION)
             .bind(hash)
