@@ -30,7 +30,9 @@ mod token;
 mod vault;
 
 pub use audit::{AuditAction, AuditEntry, AuditRow, Outcome};
-pub use browser::{BROWSER_IDLE, BROWSER_LIFETIME, BrowserSession};
+pub use browser::{
+    BROWSER_IDLE, BROWSER_LIFETIME, BrowserSession, BrowserTimes, EndedBrowserSession, NewBrowserSession,
+};
 pub use credential::{Approval, Completion, Connections, Credential, CredentialKey, CredentialStatus};
 pub use error::StoreError;
 pub use events::Event;

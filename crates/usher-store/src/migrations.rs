@@ -32,6 +32,12 @@ const STEPS: &[Step] = &[
         sqlite: include_str!("../migrations/sqlite/0003_limits.sql"),
         postgres: include_str!("../migrations/postgres/0003_limits.sql"),
     },
+    Step {
+        version: 4,
+        name: "sign_in",
+        sqlite: include_str!("../migrations/sqlite/0004_sign_in.sql"),
+        postgres: include_str!("../migrations/postgres/0004_sign_in.sql"),
+    },
 ];
 
 /// The newest version that is known here.

@@ -29,7 +29,7 @@ use crate::{
     identity::{
         Door,
         control::{ControlError, ControlFile, ControlToken},
-        oidc::OpenIdProvider,
+        oidc::{OpenIdProvider, sign_in::Underway},
         tokens::{Tokens, TokensError},
     },
     jobs::{
@@ -206,7 +206,21 @@ pub async fn start_at(
     let relay = Relay::new(Arc::clone(&ring), store.clone(), &config, pace, program);
     let keys = Keys::new(ring, config.keys_file.clone(), stamp);
     let stopping = CancellationToken::new();
-    let app = Arc::new(App { config, store, keys, clock, random, egress, identity, control, broker, relay, stopping });
+    let underway = Underway::default();
+    let app = Arc::new(App {
+        config,
+        store,
+        keys,
+        clock,
+        random,
+        egress,
+        identity,
+        underway,
+        control,
+        broker,
+        relay,
+        stopping,
+    });
     let jobs = jobs::start(&app);
     let most = app.config.limits.connections;
     let patience = connections::Patience { drain: DRAIN, slow_reader: pace.slow_reader };

@@ -1,8 +1,12 @@
 //! `[identity]` with `mode = "oidc"`: the OpenID provider that says who people and clients are.
 
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
 use secrecy::SecretString;
 use url::Url;
 
+use super::duration;
 use super::identity;
 use super::introspection::{self, AccessTokens, Client};
 use super::reader::{Node, Table};
@@ -26,6 +30,14 @@ pub struct Oidc {
     pub scopes: Vec<String>,
     /// How access tokens are verified; as JWTs by default.
     pub tokens: AccessTokens,
+    /// The scopes that are asked for when a browser signs in, beside `openid`; none by default. Some issuers put the
+    /// `user_claim` only where `profile` is asked for.
+    pub sign_in_scopes: Vec<String>,
+    /// How long a browser session lasts without being used. Default 8 h.
+    pub session_idle: Duration,
+    /// How long a browser session lasts at most. Default 24 h: so long somebody who was barred at the issuer may still see
+    /// their connections here.
+    pub session_lifetime: Duration,
 }
 
 /// An issuer identifier: a URL, and its exact text, which is what counts (OpenID Connect Core, section 3.1.3.7).
@@ -54,7 +66,7 @@ impl Issuer {
 }
 
 /// The keys of this mode alone.
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 13] = [
     "issuer",
     "client_id",
     "client_secret",
@@ -65,7 +77,14 @@ const KEYS: [&str; 10] = [
     "scopes",
     "tokens",
     "introspection",
+    "sign_in_scopes",
+    "session_idle",
+    "session_lifetime",
 ];
+
+/// The defaults of the two keys, and the seconds that may be chosen: not more than the store keeps any session.
+const IDLE: (Duration, RangeInclusive<u64>) = (Duration::from_hours(8), 60..=30 * 24 * 3600);
+const LIFETIME: (Duration, RangeInclusive<u64>) = (Duration::from_hours(24), 300..=90 * 24 * 3600);
 
 /// Claims that change, or that people choose themselves: whoever gets one later would get another's credentials.
 const NO_IDENTITY: [&str; 9] =
@@ -87,17 +106,25 @@ pub(super) fn read(table: &Table<'_>) -> Option<Oidc> {
     });
     let user_claim = table.take("user_claim").map(|node| user_claim(&node));
     let audience = table.take("audience").map(|node| word(&node, "audience = \"https://usher.example.com\""));
-    let scopes = table.take("scopes").map(|node| scopes(&node));
     let client = Client { id: client_id.as_deref(), secret: client_secret.as_ref().and_then(Option::as_ref) };
     let tokens = introspection::read(table, &client);
+    let [scopes, sign_in_scopes] = ["scopes", "sign_in_scopes"].map(|key| {
+        let read = table.take(key).map(|node| scopes(&node));
+        read.unwrap_or_else(|| Some(Vec::new()))
+    });
+    let [session_idle, session_lifetime] = [("session_idle", IDLE), ("session_lifetime", LIFETIME)]
+        .map(|(key, (default, range))| table.take(key).map_or(Some(default), |node| duration::read(&node, range)));
     Some(Oidc {
         issuer: issuer?,
         client_id: client_id?,
         client_secret: client_secret?,
         user_claim: user_claim.unwrap_or_else(|| Some("sub".to_owned()))?,
         audience: audience.map_or(Some(None), |audience| audience.map(Some))?,
-        scopes: scopes.unwrap_or_else(|| Some(Vec::new()))?,
         tokens: tokens?,
+        scopes: scopes?,
+        sign_in_scopes: sign_in_scopes?,
+        session_idle: session_idle?,
+        session_lifetime: session_lifetime?,
     })
 }
 

@@ -46,6 +46,9 @@ const SECTIONS: &[Section] = &[
             "scopes",
             "tokens",
             "introspection",
+            "sign_in_scopes",
+            "session_idle",
+            "session_lifetime",
         ],
     },
     Section {

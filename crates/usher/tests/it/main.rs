@@ -19,6 +19,7 @@ mod lossless;
 mod needs_legacy;
 mod needs_modern;
 mod oidc;
+mod oidc_browser;
 mod outages;
 mod pages;
 mod processes;

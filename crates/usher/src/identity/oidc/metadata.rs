@@ -31,6 +31,15 @@ pub struct Metadata {
     pub subject_types: Vec<String>,
     /// Whether each reply to the redirect URI carries `iss` (RFC 9207).
     pub reply_has_issuer: bool,
+    /// What `prompt` may be; empty where nothing is said (Initiating User Registration via OpenID Connect 1.0, section 4.1).
+    pub prompts: Vec<String>,
+}
+
+impl Metadata {
+    /// Whether a value of `prompt` may be sent: where nothing is said, each of OpenID Connect Core may.
+    pub fn takes_prompt(&self, prompt: &str) -> bool {
+        self.prompts.is_empty() || self.prompts.iter().any(|known| known == prompt)
+    }
 }
 
 /// Why a document is not used.
@@ -69,6 +78,7 @@ struct Document {
     id_token_signing_alg_values_supported: Option<Vec<String>>,
     subject_types_supported: Option<Vec<String>>,
     authorization_response_iss_parameter_supported: Option<bool>,
+    prompt_values_supported: Option<Vec<String>>,
 }
 
 /// Where an issuer's document is (OpenID Connect Discovery 1.0, section 4.1).
@@ -86,7 +96,7 @@ impl Metadata {
             serde_json::from_slice(document).map_err(|error| MetadataError::NotMetadata(error.to_string()))?;
         match document.issuer {
             None => return Err(MetadataError::Missing("issuer")),
-            Some(found) if found != issuer.as_str() => return Err(MetadataError::Issuer { found: short(found) }),
+            Some(found) if found != issuer.as_str() => return Err(MetadataError::Issuer { found: short(&found) }),
             Some(_) => {}
         }
         let optional = |member, text: Option<String>| text.map(|text| endpoint(member, &text, issuer)).transpose();
@@ -103,6 +113,7 @@ impl Metadata {
             id_token_algorithms: document.id_token_signing_alg_values_supported.unwrap_or_default(),
             subject_types: document.subject_types_supported.unwrap_or_default(),
             reply_has_issuer: document.authorization_response_iss_parameter_supported.unwrap_or(false),
+            prompts: document.prompt_values_supported.unwrap_or_default(),
         })
     }
 }
@@ -122,7 +133,7 @@ fn endpoint(member: &'static str, text: &str, issuer: &Issuer) -> Result<Url, Me
 }
 
 /// What somebody else wrote, for a log.
-fn short(text: String) -> String {
+fn short(text: &str) -> String {
     text.chars().take(200).collect()
 }
 

@@ -13,6 +13,8 @@ mod kept;
 pub mod keys;
 pub mod metadata;
 pub mod resource;
+pub mod sign_in;
+pub(crate) mod sign_out;
 
 use std::sync::Arc;
 
@@ -59,12 +61,6 @@ pub struct OpenIdProvider {
     keys: Kept<KeySet>,
     verdicts: bearer::Verdicts,
     asking: Semaphore,
-}
-
-impl std::fmt::Debug for OpenIdProvider {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OpenIdProvider").field("issuer", &self.config.issuer).finish_non_exhaustive()
-    }
 }
 
 /// Why the issuer's own word cannot be had at the moment. It was logged when it happened.
@@ -235,6 +231,12 @@ impl OpenIdProvider {
             Err(error) if kept.failed() => tracing::warn!(issuer, what, %error, "the issuer cannot be asked"),
             Err(error) => tracing::debug!(issuer, what, %error, "the issuer cannot be asked again"),
         }
+    }
+}
+
+impl std::fmt::Debug for OpenIdProvider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenIdProvider").field("issuer", &self.config.issuer).finish_non_exhaustive()
     }
 }
 
