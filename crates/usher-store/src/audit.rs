@@ -1,10 +1,15 @@
 //! The audit log: who did what, when, and what came of it (R-SEC-03).
 
+mod page;
+
 use elicit::{ClientId, UserId};
 use jiff::Timestamp;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row as _};
 
+#[cfg(test)]
+pub(crate) use self::page::PAGE;
+pub use self::page::{AuditCursor, AuditPage};
 use crate::lookup::user_key;
 use crate::time::{micros, timestamp};
 use crate::{Interaction, InteractionId, Store, StoreError};
@@ -74,6 +79,14 @@ actions! {
     CredentialRejected = "credential.rejected",
     /// A credential was deleted by its user.
     CredentialDisconnected = "credential.disconnected",
+    /// A credential was deleted by the operator.
+    CredentialRevoked = "credential.revoked",
+    /// A client may use a credential no longer, by its user's word (R-OAUTH-04).
+    ClientRevoked = "client.revoked",
+    /// A person lets what they declined be asked again.
+    InteractionReleased = "interaction.released",
+    /// All that was stored of a user was deleted by the operator, but the audit log.
+    UserForgotten = "user.forgotten",
     /// A browser signed in.
     BrowserSignedIn = "browser.signed-in",
     /// A browser signed out.

@@ -106,7 +106,11 @@ impl Store {
         };
         // A store whose credentials nobody could open would ask every user again, and hide that the key file is the
         // wrong one.
-        if let Err(error) = store.check_keys(store.shared.vault.keys()).await {
+        let ready = async {
+            store.check_keys(store.shared.vault.keys()).await?;
+            store.name_browsers().await
+        };
+        if let Err(error) = ready.await {
             store.close().await;
             return Err(error);
         }

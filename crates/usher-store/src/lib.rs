@@ -27,11 +27,15 @@ mod sqlite_tests;
 mod store;
 mod time;
 mod token;
+mod users;
 mod vault;
 
-pub use audit::{AuditAction, AuditEntry, AuditRow, Outcome};
-pub use browser::{BROWSER_IDLE, BROWSER_LIFETIME, BrowserSession};
-pub use credential::{Approval, Completion, Connections, Credential, CredentialKey, CredentialStatus};
+pub use audit::{AuditAction, AuditCursor, AuditEntry, AuditPage, AuditRow, Outcome};
+pub use browser::{BROWSER_IDLE, BROWSER_LIFETIME, BrowserId, BrowserSession, NewBrowser, SignedInBrowser};
+pub use credential::{
+    Approval, Completion, ConnectionFilter, Connections, ConnectionsPage, Credential, CredentialKey, CredentialStatus,
+    StoredConnection, Withdrawn,
+};
 pub use error::StoreError;
 pub use events::Event;
 #[cfg(feature = "fail-points")]
@@ -39,7 +43,7 @@ pub use fail_point::{FailPoint, FailPointError};
 pub use inspect::{Ending, Inspection, KeyUses, Schema};
 pub use interaction::{
     Advanced, AskReason, Asked, DECLINE_RESTS, DeclinedBy, Destination, FailureReason, Interaction, InteractionId,
-    InteractionState, InvalidId, NewInteraction, OPEN_AT_MOST, Obstacle, StateName, Step, TransitionError,
+    InteractionState, InvalidId, NewInteraction, OPEN_AT_MOST, Obstacle, Resting, StateName, Step, TransitionError,
 };
 pub use keys::{KeyEntry, KeyError, KeyFile, KeyFileEdit, KeyFileError, KeyRing, KeyRole, KeyWrap, WrappedKey};
 pub use private_file::create_private_file;
@@ -47,6 +51,7 @@ pub use prune::Pruned;
 pub use rewrap::Rewrapped;
 pub use session::{Begun, NewSession, Session, SessionId, SessionKey, SessionLimits};
 pub use store::{Kind, Store};
+pub use users::{Holdings, StoredUser, UsersPage};
 pub use vault::Vault;
 
 /// Where a test can stop the process for good: `fail_point!(Consented)`, in an async function. Nothing at all without the

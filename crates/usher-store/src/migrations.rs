@@ -32,6 +32,12 @@ const STEPS: &[Step] = &[
         sqlite: include_str!("../migrations/sqlite/0003_limits.sql"),
         postgres: include_str!("../migrations/postgres/0003_limits.sql"),
     },
+    Step {
+        version: 7,
+        name: "portal",
+        sqlite: include_str!("../migrations/sqlite/0007_portal.sql"),
+        postgres: include_str!("../migrations/postgres/0007_portal.sql"),
+    },
 ];
 
 /// The newest version that is known here.

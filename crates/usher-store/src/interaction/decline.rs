@@ -1,10 +1,17 @@
 //! What a person declined rests: the same is not asked again by itself (prompt fatigue).
 
+use std::collections::BTreeSet;
+
+use elicit::UserId;
 use jiff::{SignedDuration, Timestamp};
 use sqlx::{AnyConnection, Row as _};
 
-use super::InteractionId;
-use crate::time::{micros, timestamp};
+use super::ask::ask_key;
+use super::row::{self, columns};
+use super::{Interaction, InteractionId};
+use crate::audit::{AuditAction, AuditEntry, Outcome};
+use crate::lookup::user_key;
+use crate::time::{micros, micros_before, timestamp};
 use crate::{Store, StoreError};
 
 /// How long a question rests that was declined: once, twice, and from then on. Each decline counts on where the one before
@@ -26,6 +33,23 @@ pub(crate) const RESTS: &str = "SELECT rests_until FROM declines WHERE ask_key =
 pub(crate) const REST_OF: &str = "SELECT declines.rests_until FROM interactions \
      JOIN declines ON declines.ask_key = interactions.ask_key \
      WHERE interactions.id = $1 AND declines.rests_until > $2";
+
+pub(crate) const DECLINED: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM interactions WHERE user_key = $1 AND state = 'declined' AND state_at > $2 ORDER BY state_at DESC"
+);
+/// How often it was declined stays: another decline makes it rest for longer.
+pub(crate) const RELEASE: &str = "UPDATE declines SET rests_until = $2 WHERE ask_key = $1 AND rests_until > $2";
+
+/// A question that a person declined, and that is not asked by itself for now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resting {
+    /// What they declined.
+    pub interaction: Interaction,
+    /// Until when it rests.
+    pub until: Timestamp,
+}
 
 /// Notes a decline of this question.
 pub(super) async fn note(connection: &mut AnyConnection, key: String, now: Timestamp) -> Result<(), StoreError> {
@@ -72,6 +96,71 @@ impl Store {
         })
         .await
     }
+}
+
+impl Store {
+    /// What a user declined and is not asked by itself for now, the newest first; each question once.
+    pub async fn resting(&self, user: &UserId, now: Timestamp) -> Result<Vec<Resting>, StoreError> {
+        let [.., longest] = DECLINE_RESTS;
+        Self::within(async {
+            let rows = sqlx::query(DECLINED)
+                .bind(user_key(user))
+                .bind(micros_before(now, longest))
+                .fetch_all(&self.shared.reader)
+                .await?;
+            let (mut resting, mut seen) = (Vec::new(), BTreeSet::new());
+            for row in &rows {
+                let interaction = row::interaction(row)?;
+                if interaction.principal.user == *user && seen.insert(key_of(&interaction)) {
+                    resting.push(interaction);
+                }
+            }
+            let mut connection = self.shared.reader.acquire().await?;
+            let mut found = Vec::new();
+            for interaction in resting {
+                if let Some(until) = rests(&mut connection, &key_of(&interaction), now).await? {
+                    found.push(Resting { interaction, until });
+                }
+            }
+            Ok(found)
+        })
+        .await
+    }
+
+    /// A person lets what they declined be asked again: what it was, if it was theirs and rested.
+    pub async fn release(
+        &self,
+        user: &UserId,
+        id: &InteractionId,
+        now: Timestamp,
+    ) -> Result<Option<Interaction>, StoreError> {
+        let found = self.interaction(id, now).await?;
+        let Some(interaction) = found.filter(|interaction| interaction.principal.user == *user) else {
+            return Ok(None);
+        };
+        Self::within(async {
+            let mut transaction = self.begin().await?;
+            let released = sqlx::query(RELEASE)
+                .bind(key_of(&interaction))
+                .bind(micros(now))
+                .execute(&mut *transaction)
+                .await?
+                .rows_affected();
+            if released > 0 {
+                let action = AuditAction::InteractionReleased;
+                AuditEntry::of_interaction(action, Outcome::Success, &interaction)
+                    .insert(&mut transaction, now)
+                    .await?;
+            }
+            transaction.commit().await?;
+            Ok((released > 0).then_some(interaction))
+        })
+        .await
+    }
+}
+
+fn key_of(interaction: &Interaction) -> String {
+    ask_key(&interaction.principal, &interaction.provider, &interaction.destination)
 }
 
 fn whole(duration: SignedDuration) -> i64 {

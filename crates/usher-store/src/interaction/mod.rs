@@ -9,20 +9,23 @@ mod id;
 mod row;
 mod seal;
 mod state;
+mod withdraw;
 
 use elicit::Principal;
 use jiff::Timestamp;
 
 pub use self::ask::{Asked, OPEN_AT_MOST};
-pub use self::decline::DECLINE_RESTS;
+pub use self::decline::{DECLINE_RESTS, Resting};
 pub use self::id::{InteractionId, InvalidId};
 pub use self::state::{DeclinedBy, FailureReason, InteractionState, Obstacle, StateName, Step, TransitionError};
+pub(crate) use self::withdraw::withdraw_of_client;
 #[cfg(test)]
 pub(crate) use self::{
     advance::ADVANCE,
     ask::{EXPIRE, FIRST_END, INSERT_WITHIN},
-    decline::{REST_OF, RESTS},
-    find::{FIND, WAITING, find_several},
+    decline::{DECLINED, RELEASE, REST_OF, RESTS},
+    find::{CLAIM, FIND, WAITING, find_several},
+    withdraw::WITHDRAW,
 };
 
 /// Where a credential will be sent: what the person sees at consent (R-GW-04).

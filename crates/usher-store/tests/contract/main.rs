@@ -13,6 +13,7 @@ mod interaction;
 mod keys;
 mod limits;
 mod notice;
+mod people;
 mod prune;
 mod race;
 mod replicas;
@@ -143,6 +144,21 @@ contract! {
             a_session_that_ended_is_owed_nothing,
             a_notice_is_owed_for_as_long_as_the_question_can_complete,
             a_notice_that_was_not_delivered_is_given_back,
+        }
+        people {
+            signed_in_browsers_are_listed_to_their_owner,
+            a_browser_is_signed_out_from_another_one,
+            a_browser_that_was_moved_is_listed_to_nobody,
+            browsers_of_an_earlier_version_are_found_by_their_owner,
+            the_audit_log_is_read_page_by_page,
+            a_revoked_client_may_use_nothing,
+            a_completion_does_not_undo_a_revocation,
+            an_approval_is_kept_with_its_time,
+            what_rests_can_be_released_by_its_owner,
+            an_operator_lists_connections_of_all,
+            an_operator_ends_one_connection,
+            a_user_is_forgotten_whole,
+            everybody_of_whom_something_is_stored_is_listed_once,
         }
         prune {
             what_is_overdue_expires_and_what_is_old_goes,
