@@ -61,11 +61,13 @@ pub(crate) async fn a_browser_is_signed_out_from_another_one(database: Database)
         tokens.push(sign_in(&store, "user-1", "", second).await);
     }
     let stranger = sign_in(&store, "user-2", "", 0).await;
-    let ended = |token| store.end_browser_session(&user("user-1"), token, at(10));
+    let ended = async |token: &SecretString| {
+        store.end_browser_session(&user("user-1"), &BrowserId::of(token), at(10)).await.unwrap()
+    };
 
-    assert!(!ended(&BrowserId::of(&stranger)).await.unwrap(), "another user's is none");
-    assert!(ended(&BrowserId::of(&tokens[0])).await.unwrap());
-    assert!(!ended(&BrowserId::of(&tokens[0])).await.unwrap());
+    assert!(!ended(&stranger).await, "another user's is none");
+    assert!(ended(&tokens[0]).await);
+    assert!(!ended(&tokens[0]).await);
     let kept = BrowserId::of(&tokens[2]);
     assert_eq!(store.end_other_browser_sessions(&user("user-1"), &kept, at(11)).await.unwrap(), 1);
     assert_eq!(store.end_other_browser_sessions(&user("user-1"), &kept, at(12)).await.unwrap(), 0);
@@ -176,7 +178,7 @@ pub(crate) async fn a_revoked_client_may_use_nothing(database: Database) {
     assert!(
         store.credential(&user("user-2"), "weather").await.unwrap().unwrap().clients().contains(&client("client-1"))
     );
-    let state = |id| async { store.interaction(id, at(9)).await.unwrap().unwrap().state };
+    let state = async |id| store.interaction(id, at(9)).await.unwrap().unwrap().state;
     assert_eq!(state(&open.id).await, InteractionState::Expired);
     assert_eq!(state(&kept.id).await, InteractionState::Created);
     let mut told = Vec::new();

@@ -6,6 +6,7 @@
 mod extend;
 mod purpose;
 mod reconnect;
+mod release;
 mod typed;
 
 use std::collections::BTreeMap;

@@ -8,7 +8,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use elicit::UserId;
 use http::{HeaderMap, HeaderValue, header};
 use secrecy::{ExposeSecret as _, SecretString};
-use usher_store::{InteractionId, StoreError};
+use usher_store::{BrowserId, InteractionId, StoreError};
 
 use crate::{app::App, config::PublicUrl};
 
@@ -106,15 +106,22 @@ impl Cookies {
 pub enum Place {
     /// The portal.
     Portal,
+    /// The apps that may use what is connected.
+    Clients,
+    /// What happened.
+    Activity,
+    /// The signed-in browsers.
+    Sessions,
     /// The page of one interaction.
     Connect(InteractionId),
 }
 
 impl Place {
-    /// Reads a path: `/` or `/connect/{id}`.
+    /// Reads a path: one of the portal's, or `/connect/{id}`.
     pub fn parse(path: &str) -> Option<Self> {
-        if path == "/" {
-            return Some(Self::Portal);
+        let portal = [Self::Portal, Self::Clients, Self::Activity, Self::Sessions];
+        if let Some(place) = portal.into_iter().find(|place| place.path() == path) {
+            return Some(place);
         }
         let id = path.strip_prefix("/connect/")?;
         InteractionId::parse(id).ok().map(Self::Connect)
@@ -124,6 +131,9 @@ impl Place {
     pub fn path(&self) -> String {
         match self {
             Self::Portal => "/".to_owned(),
+            Self::Clients => "/clients".to_owned(),
+            Self::Activity => "/activity".to_owned(),
+            Self::Sessions => "/sessions".to_owned(),
             Self::Connect(id) => format!("/connect/{id}"),
         }
     }
@@ -138,6 +148,14 @@ pub enum Form<'a> {
     Disconnect(&'a str),
     /// Entering a provider's credential again.
     Reconnect(&'a str),
+    /// Taking back what a client was allowed.
+    Revoke(&'a str),
+    /// Letting what was declined be asked again.
+    Release(&'a InteractionId),
+    /// Signing another browser out.
+    EndBrowser(&'a BrowserId),
+    /// Signing all other browsers out.
+    EndOthers,
     /// The question that this began: no form, but the mark in its address that the person began it themselves.
     Begun(&'a InteractionId),
     /// Signing out.
@@ -150,6 +168,10 @@ impl Form<'_> {
             Self::Connect(_) => "connect",
             Self::Disconnect(_) => "disconnect",
             Self::Reconnect(_) => "reconnect",
+            Self::Revoke(_) => "revoke",
+            Self::Release(_) => "release",
+            Self::EndBrowser(_) => "end-browser",
+            Self::EndOthers => "end-others",
             Self::Begun(_) => "begun",
             Self::SignOut => "sign-out",
         }
@@ -157,9 +179,10 @@ impl Form<'_> {
 
     fn subject(&self) -> &str {
         match self {
-            Self::Connect(id) | Self::Begun(id) => id.as_str(),
-            Self::Disconnect(provider) | Self::Reconnect(provider) => provider,
-            Self::SignOut => "",
+            Self::Connect(id) | Self::Begun(id) | Self::Release(id) => id.as_str(),
+            Self::Disconnect(name) | Self::Reconnect(name) | Self::Revoke(name) => name,
+            Self::EndBrowser(id) => id.as_str(),
+            Self::EndOthers | Self::SignOut => "",
         }
     }
 }
@@ -198,7 +221,7 @@ impl SignedIn {
     }
 }
 
-/// The label, the purpose and the subject; none of them contains a NUL, so that the parts cannot be shifted.
+/// The label, the purpose and the subject; neither of the first two contains a NUL, so that the parts cannot be shifted.
 fn message(form: Form<'_>) -> Vec<u8> {
     [b"usher form 1", form.purpose().as_bytes(), form.subject().as_bytes()].join(&0)
 }
@@ -278,7 +301,7 @@ mod tests {
     #[test]
     fn only_our_own_places_are_remembered() {
         let page = format!("/connect/{ID}");
-        for path in ["/", page.as_str()] {
+        for path in ["/", "/clients", "/activity", "/sessions", page.as_str()] {
             assert_eq!(Place::parse(path).unwrap().path(), path);
         }
         for path in [
@@ -288,6 +311,7 @@ mod tests {
             "/connect/short",
             "https://evil.example/",
             "/login",
+            "/clients/revoke",
             "/\\evil.example",
             &format!("/connect/{ID}?x"),
             &format!("/connect/{ID}/../../x"),

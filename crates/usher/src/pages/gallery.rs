@@ -101,6 +101,7 @@ pub(crate) fn interaction(state: InteractionState) -> Interaction {
 /// What the person connected.
 pub(crate) fn credential(provider: &str, status: CredentialStatus) -> Credential {
     let interaction = interaction(InteractionState::Created);
+    let approval = Approval { client: interaction.principal.client, destination: interaction.destination };
     Credential {
         id: "1".into(),
         user: interaction.principal.user,
@@ -111,7 +112,8 @@ pub(crate) fn credential(provider: &str, status: CredentialStatus) -> Credential
         updated_at: "2026-11-27T08:05:00Z".parse().unwrap(),
         last_used_at: Some("2026-11-30T08:01:00Z".parse().unwrap()),
         secrets: BTreeMap::new(),
-        approvals: vec![Approval { client: interaction.principal.client, destination: interaction.destination }],
+        approved_at: [(approval.clone(), "2026-11-28T08:05:00Z".parse().unwrap())].into(),
+        approvals: vec![approval],
     }
 }
 
@@ -190,6 +192,10 @@ fn gallery(language: Language) -> Vec<(&'static str, String)> {
     ];
     pages.extend(super::connect::ended::tests::pages(language));
     pages.extend(super::portal::connections::tests::pages(language));
+    pages.push(("clients", super::portal::clients::tests::page(language)));
+    pages.push(("revoke", super::portal::revoke::tests::page(language)));
+    pages.push(("activity", super::portal::activity::tests::page(language)));
+    pages.push(("sessions", super::portal::sessions::tests::page(language)));
     pages.push(("disconnect", super::portal::disconnect::tests::page(language)));
     pages.push(("disconnect-unreadable", super::portal::disconnect::tests::unreadable(language)));
     pages.extend(super::login::tests::pages(language));

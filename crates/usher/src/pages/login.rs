@@ -7,7 +7,7 @@ use bytes::Bytes;
 use elicit::UserId;
 use http::{StatusCode, header};
 use secrecy::{ExposeSecret as _, SecretString};
-use usher_store::{AuditAction, BROWSER_LIFETIME, StoreError, fail_point};
+use usher_store::{AuditAction, BROWSER_LIFETIME, NewBrowser, StoreError, fail_point};
 
 use super::{
     form::{FOREIGN, NO_FORM, Posted, from_our_page},
@@ -117,7 +117,8 @@ async fn begin_session(visitor: &Visitor, token: &SecretString) -> Result<Option
     let app = &visitor.app;
     let now = app.clock.now();
     let session = new_token(&*app.random);
-    let Some(_user) = app.store.use_login_link(token, &session, now + BROWSER_LIFETIME, now).await? else {
+    let browser = NewBrowser::new(&session).saying(visitor.agent());
+    let Some(_user) = app.store.use_login_link(token, browser, now + BROWSER_LIFETIME, now).await? else {
         // Anybody on this machine can send invented tokens: logged each time, audited only so often.
         app.broker.turned_away(AuditAction::BrowserRefused, None, None);
         return Ok(None);

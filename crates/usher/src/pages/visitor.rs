@@ -67,6 +67,11 @@ impl Visitor {
         self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
+    /// What the browser says of itself; empty where it says nothing that can be read.
+    pub(crate) fn agent(&self) -> &str {
+        self.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default()
+    }
+
     /// Who is signed in, if somebody is; else the answer where the store cannot say.
     pub(crate) async fn signed_in(&self) -> Result<Option<SignedIn>, Response> {
         browser::signed_in(&self.app, &self.headers).await.map_err(|error| self.trouble(&error))

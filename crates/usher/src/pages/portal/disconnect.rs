@@ -10,7 +10,10 @@ use bytes::Bytes;
 use http::StatusCode;
 use usher_store::Credential;
 
-use super::connections::{clients, provider_title, server_title};
+use super::{
+    connections::clients,
+    said::{provider_title, server_title},
+};
 use crate::{
     config::Config,
     identity::browser::{Form, Place},
