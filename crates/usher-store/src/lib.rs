@@ -31,7 +31,10 @@ mod users;
 mod vault;
 
 pub use audit::{AuditAction, AuditCursor, AuditEntry, AuditPage, AuditRow, Outcome};
-pub use browser::{BROWSER_IDLE, BROWSER_LIFETIME, BrowserId, BrowserSession, NewBrowser, SignedInBrowser};
+pub use browser::{
+    BROWSER_IDLE, BROWSER_LIFETIME, BrowserId, BrowserSession, BrowserTimes, EndedBrowserSession, NewBrowserSession,
+    SignedInBrowser,
+};
 pub use credential::{
     Approval, Completion, ConnectionFilter, Connections, ConnectionsPage, Credential, CredentialKey, CredentialStatus,
     StoredConnection, Withdrawn,

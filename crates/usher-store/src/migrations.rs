@@ -33,6 +33,12 @@ const STEPS: &[Step] = &[
         postgres: include_str!("../migrations/postgres/0003_limits.sql"),
     },
     Step {
+        version: 4,
+        name: "sign_in",
+        sqlite: include_str!("../migrations/sqlite/0004_sign_in.sql"),
+        postgres: include_str!("../migrations/postgres/0004_sign_in.sql"),
+    },
+    Step {
         version: 7,
         name: "portal",
         sqlite: include_str!("../migrations/sqlite/0007_portal.sql"),

@@ -62,6 +62,12 @@ pub(crate) const DELETE_LINKS: [&str; 2] = batch!(
     " FROM login_links WHERE expires_at <= $1",
     " RETURNING token_hash"
 );
+pub(crate) const DELETE_SIGN_INS: [&str; 2] = batch!(
+    "DELETE FROM sign_ins WHERE id_hash IN ",
+    "id_hash",
+    " FROM sign_ins WHERE expires_at <= $1",
+    " RETURNING id_hash"
+);
 pub(crate) const DELETE_ENDED_BROWSERS: [&str; 2] = batch!(
     "DELETE FROM browser_sessions WHERE token_hash IN ",
     "token_hash",
@@ -92,6 +98,8 @@ pub struct Pruned {
     pub declines: u64,
     /// Sign-in links that nobody used in time.
     pub login_links: u64,
+    /// Sign-ins that were used, and would have expired.
+    pub sign_ins: u64,
     /// Browser sessions that had ended or were idle.
     pub browser_sessions: u64,
     /// Lines of the audit log that were too old.
@@ -99,8 +107,8 @@ pub struct Pruned {
 }
 
 impl Store {
-    /// Ends interactions that are overdue, and deletes ended sessions, links, notices and
-    /// declines, interactions 30 days after their end, and audit lines after 400 days.
+    /// Ends interactions that are overdue, and deletes ended sessions, links, sign-ins, notices
+    /// and declines, interactions 30 days after their end, and audit lines after 400 days.
     ///
     /// Works in transactions of 500 rows. If one fails, what came before stays done.
     pub async fn prune(&self, now: Timestamp) -> Result<Pruned, StoreError> {
@@ -115,6 +123,7 @@ impl Store {
             notices: self.sweep(DELETE_NOTICES, at, |_| None).await?,
             declines: self.sweep(DELETE_DECLINES, at, |_| None).await?,
             login_links: self.sweep(DELETE_LINKS, at, |_| None).await?,
+            sign_ins: self.sweep(DELETE_SIGN_INS, at, |_| None).await?,
             browser_sessions: self.sweep(DELETE_ENDED_BROWSERS, at, |_| None).await?
                 + self.sweep(DELETE_IDLE_BROWSERS, idle, |_| None).await?,
             audit: self.sweep(DELETE_AUDIT, micros_before(now, AUDIT), |_| None).await?,

@@ -283,6 +283,7 @@ async fn every_statement_uses_an_index() {
         crate::prune::DELETE_NOTICES[0],
         crate::prune::DELETE_DECLINES[0],
         crate::prune::DELETE_LINKS[0],
+        crate::prune::DELETE_SIGN_INS[0],
         crate::prune::DELETE_ENDED_BROWSERS[0],
         crate::prune::DELETE_IDLE_BROWSERS[0],
         crate::prune::DELETE_AUDIT[0],

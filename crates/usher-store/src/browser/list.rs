@@ -7,7 +7,9 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::Row as _;
 
-use super::{BROWSER_IDLE, SESSIONS, Seal, user_of};
+use super::seal::Seal;
+use super::session::{BROWSER_IDLE, BrowserTimes, SESSIONS, parts};
+use super::user_of;
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::lookup::user_key;
 use crate::time::{micros, micros_before, timestamp};
@@ -21,7 +23,7 @@ const BATCH: usize = 100;
 
 pub(crate) const OF_USER: &str = "SELECT token_hash, issuer, subject, created_at, last_seen_at, expires_at, seal, user_key \
      FROM browser_sessions WHERE user_key = $1 AND last_seen_at > $2 AND expires_at > $3 \
-     ORDER BY last_seen_at DESC LIMIT $4";
+     AND created_at > $4 ORDER BY last_seen_at DESC LIMIT $5";
 pub(crate) const END_ONE: &str =
     "DELETE FROM browser_sessions WHERE token_hash = $1 AND user_key = $2 RETURNING token_hash";
 pub(crate) const END_OTHERS: &str =
@@ -75,26 +77,34 @@ pub struct SignedInBrowser {
 impl Store {
     /// A user's signed-in browsers, the one that was seen last first; 200 at most. What is not as we made it signs nobody
     /// in, and is not listed.
-    pub async fn browser_sessions(&self, user: &UserId, now: Timestamp) -> Result<Vec<SignedInBrowser>, StoreError> {
+    pub async fn browser_sessions(
+        &self,
+        user: &UserId,
+        times: BrowserTimes,
+        now: Timestamp,
+    ) -> Result<Vec<SignedInBrowser>, StoreError> {
         Self::within(async {
             let rows = sqlx::query(OF_USER)
                 .bind(user_key(user))
-                .bind(micros_before(now, BROWSER_IDLE))
+                .bind(micros_before(now, times.idle.min(BROWSER_IDLE)))
                 .bind(micros(now))
+                .bind(micros_before(now, times.lifetime))
                 .bind(LISTED_AT_MOST)
                 .fetch_all(&self.shared.reader)
                 .await?;
             let mut browsers = Vec::with_capacity(rows.len());
             for row in &rows {
                 let hash: String = row.try_get("token_hash")?;
-                // The user who asks, not the row's own: one that was moved here does not open.
-                let Seal::Genuine(agent) = self.check_session(&hash, user, row)? else { continue };
+                let (owner, Seal::Genuine(content)) = self.check_browser_session(&hash, row)? else { continue };
+                if owner != *user {
+                    continue;
+                }
                 browsers.push(SignedInBrowser {
                     id: BrowserId(hash),
                     created_at: timestamp(row.try_get("created_at")?, SESSIONS)?,
                     last_seen_at: timestamp(row.try_get("last_seen_at")?, SESSIONS)?,
                     expires_at: timestamp(row.try_get("expires_at")?, SESSIONS)?,
-                    agent,
+                    agent: parts(&content).0.to_owned(),
                 });
             }
             Ok(browsers)

@@ -4,7 +4,9 @@ use elicit::SystemRandom;
 use secrecy::ExposeSecret as _;
 use usher_store::{Completion, KeyFile, Kind, NewInteraction, Step, Store, StoreError};
 
-use crate::samples::{DAY, at, client, completed, connect, consent, question, random_token, session, user};
+use crate::samples::{
+    DAY, LONGEST, at, browsing, client, completed, connect, consent, question, random_token, session, user,
+};
 use crate::setup::Database;
 
 /// A second key file, and one with both keys, the second one active.
@@ -152,13 +154,13 @@ pub(crate) async fn a_sign_in_whose_key_is_gone_is_none(database: Database) {
     for token in [&link, &unused] {
         store.create_login_link(token, &user("user-1"), at(600), at(0)).await.unwrap();
     }
-    store.use_login_link(&link, &browser, at(DAY), at(1)).await.unwrap();
+    store.use_login_link(&link, browsing(&browser, at(DAY)), at(1)).await.unwrap();
     store.close().await;
 
     let store = database.open(second).await.unwrap();
 
-    assert!(store.browser_session(&browser, at(2)).await.unwrap().is_none());
-    assert!(store.use_login_link(&unused, &random_token(), at(DAY), at(2)).await.unwrap().is_none());
+    assert!(store.browser_session(&browser, LONGEST, at(2)).await.unwrap().is_none());
+    assert!(store.use_login_link(&unused, browsing(&random_token(), at(DAY)), at(2)).await.unwrap().is_none());
     let rows = store.audit_of(&user("user-1"), 10).await.unwrap();
     assert_eq!(rows.len(), 1, "the first sign-in alone: {rows:?}");
 }

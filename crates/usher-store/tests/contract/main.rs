@@ -73,6 +73,11 @@ contract! {
             signing_out_ends_the_session_and_is_audited,
             a_link_that_was_written_or_changed_in_the_database_signs_nobody_in,
             a_session_that_was_written_or_changed_in_the_database_is_none,
+            a_sign_in_is_used_once_and_begins_a_session,
+            a_new_session_ends_the_one_before_it,
+            a_used_sign_in_leaves_the_session_before_it_alone,
+            what_a_session_keeps_comes_back_when_it_ends,
+            a_session_ends_by_the_times_of_the_look_up,
         }
         credential {
             what_is_connected_comes_back_to_its_user_alone,
@@ -169,6 +174,7 @@ contract! {
             of_two_submissions_one_is_done,
             of_two_completions_one_stores,
             of_two_uses_of_a_link_one_signs_in,
+            of_two_uses_of_a_sign_in_one_counts,
             of_two_claims_of_a_notice_one_is_true,
             asking_at_once_makes_one_question,
             two_clients_completing_at_once_both_get_their_approval,

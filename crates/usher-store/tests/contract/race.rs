@@ -6,10 +6,13 @@ use std::sync::Arc;
 
 use elicit::SystemRandom;
 use tokio::sync::Barrier;
-use usher_store::{Advanced, Completion, DeclinedBy, FailureReason, NewInteraction, SessionId, Step, Store};
+use usher_store::{
+    Advanced, Completion, DeclinedBy, FailureReason, NewBrowserSession, NewInteraction, SessionId, Step, Store,
+};
 
 use crate::samples::{
-    DAY, at, client, completed, connect, consent, consented, destination, done, question, random_token, user,
+    DAY, LONGEST, at, browsing, client, completed, connect, consent, consented, destination, done, question,
+    random_token, user,
 };
 use crate::setup::Database;
 
@@ -99,8 +102,8 @@ pub(crate) async fn of_two_uses_of_a_link_one_signs_in(database: Database) {
     let results = rivals(&database, |_, store| {
         let (link, session) = (link.clone(), random_token());
         async move {
-            let user = store.use_login_link(&link, &session, at(DAY), at(1)).await.unwrap();
-            let signed_in = store.browser_session(&session, at(2)).await.unwrap().is_some();
+            let user = store.use_login_link(&link, browsing(&session, at(DAY)), at(1)).await.unwrap();
+            let signed_in = store.browser_session(&session, LONGEST, at(2)).await.unwrap().is_some();
             assert_eq!(user.is_some(), signed_in);
             signed_in
         }
@@ -108,6 +111,27 @@ pub(crate) async fn of_two_uses_of_a_link_one_signs_in(database: Database) {
     .await;
 
     assert_eq!(results.iter().filter(|signed_in| **signed_in).count(), 1);
+}
+
+/// R-OAUTH-02: a sign-in counts once, on whichever replica.
+pub(crate) async fn of_two_uses_of_a_sign_in_one_counts(database: Database) {
+    let store = database.store().await;
+    let (id, before) = (random_token(), random_token());
+    store.use_sign_in(&random_token(), at(600), &user("user-1"), browsing(&before, at(DAY)), at(0)).await.unwrap();
+
+    let results = rivals(&database, |_, store| {
+        let (id, before, session) = (id.clone(), before.clone(), random_token());
+        async move {
+            let new = NewBrowserSession { before: Some(&before), ..browsing(&session, at(DAY)) };
+            let used = store.use_sign_in(&id, at(600), &user("user-1"), new, at(1)).await.unwrap();
+            assert_eq!(store.browser_session(&session, LONGEST, at(2)).await.unwrap().is_some(), used);
+            used
+        }
+    })
+    .await;
+
+    assert_eq!(results.iter().filter(|used| **used).count(), 1);
+    assert!(store.browser_session(&before, LONGEST, at(2)).await.unwrap().is_none());
 }
 
 /// R-DONE-01: one replica delivers the notice.

@@ -7,7 +7,9 @@ use usher_store::{
 };
 
 use crate::keys::rotated;
-use crate::samples::{DAY, HOUR, at, client, completed, connect, consented, question, random_token, session, user};
+use crate::samples::{
+    DAY, HOUR, LONGEST, at, browsing, client, completed, connect, consented, question, random_token, session, user,
+};
 use crate::setup::Database;
 
 fn of(provider: &str) -> NewInteraction {
@@ -34,7 +36,7 @@ pub(crate) async fn what_an_older_key_wrapped_is_wrapped_anew(database: Database
     completed(&store, question("user-1"), connect("s-1")).await;
     store.create_session(new.clone(), at(0)).await.unwrap();
     store.create_login_link(&link, &user("user-1"), at(600), at(0)).await.unwrap();
-    store.use_login_link(&link, &browser, at(DAY), at(1)).await.unwrap();
+    store.use_login_link(&link, browsing(&browser, at(DAY)), at(1)).await.unwrap();
     store.create_login_link(&random_token(), &user("user-1"), at(500), at(0)).await.unwrap();
     store.ask(&[of("maps")], None, at(0)).await.unwrap();
     let before = store.credential(&user("user-1"), "weather").await.unwrap().unwrap();
@@ -62,7 +64,7 @@ pub(crate) async fn what_an_older_key_wrapped_is_wrapped_anew(database: Database
     assert_eq!(credential.approvals, before.approvals);
     let found = store.session(&new.id, at(2)).await.unwrap().unwrap();
     assert_eq!(found.upstream_session.as_deref(), Some("upstream-session-secret"));
-    assert!(store.browser_session(&browser, at(2)).await.unwrap().is_some());
+    assert!(store.browser_session(&browser, LONGEST, at(2)).await.unwrap().is_some());
 }
 
 /// A key that is not active yet is another replica's to come: what it wrapped is left alone, or two replicas would wrap

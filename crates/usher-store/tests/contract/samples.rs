@@ -6,12 +6,15 @@ use elicit::{ClientId, Principal, Random, Revision, SystemRandom, UserId};
 use jiff::Timestamp;
 use secrecy::SecretString;
 use usher_store::{
-    Advanced, AskReason, Completion, Destination, Interaction, InteractionId, NewInteraction, NewSession, SessionId,
-    Step, Store,
+    Advanced, AskReason, BrowserTimes, Completion, Destination, Interaction, InteractionId, NewBrowserSession,
+    NewInteraction, NewSession, SessionId, Step, Store,
 };
 
 pub(crate) const HOUR: i64 = 3600;
 pub(crate) const DAY: i64 = 24 * HOUR;
+
+/// Sessions of browsers that last as long as any do.
+pub(crate) const LONGEST: BrowserTimes = BrowserTimes::LONGEST;
 
 /// A time, in seconds after the tests begin.
 pub(crate) fn at(seconds: i64) -> Timestamp {
@@ -51,6 +54,11 @@ pub(crate) fn random_token() -> SecretString {
     let mut bytes = [0_u8; 16];
     SystemRandom.fill(&mut bytes);
     format!("{:032x}", u128::from_be_bytes(bytes)).into()
+}
+
+/// A session under this token, of a browser that had none.
+pub(crate) fn browsing(token: &SecretString, expires_at: Timestamp) -> NewBrowserSession<'_> {
+    NewBrowserSession { token, agent: "", kept: None, before: None, expires_at }
 }
 
 pub(crate) fn secrets(value: &str) -> BTreeMap<String, SecretString> {

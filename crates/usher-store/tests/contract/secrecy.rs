@@ -4,9 +4,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::{AssertSqlSafe, Row as _};
-use usher_store::{Completion, Kind, Store, Vault};
+use usher_store::{Completion, Kind, NewBrowserSession, Store, Vault};
 
-use crate::samples::{DAY, at, client, completed, connect, question, random_token, secrets, session, user};
+use crate::samples::{DAY, at, browsing, client, completed, connect, question, random_token, secrets, session, user};
 use crate::setup::Database;
 
 /// R-OAUTH-01, R-SEC-03, R-SEC-07: no secret lies in the database in the clear, not
@@ -43,12 +43,15 @@ async fn plant(store: &Store) -> Vec<String> {
     let (link, unused, browser) = (random_token(), random_token(), random_token());
     store.create_login_link(&link, &user("user-1"), at(600), at(0)).await.unwrap();
     store.create_login_link(&unused, &user("user-1"), at(600), at(0)).await.unwrap();
-    store.use_login_link(&link, &browser, at(DAY), at(1)).await.unwrap();
+    store.use_login_link(&link, browsing(&browser, at(DAY)), at(1)).await.unwrap();
+    let (id, signed_in, kept) = (random_token(), random_token(), SecretString::from("kept-in-the-browser-session"));
+    let at_issuer = NewBrowserSession { kept: Some(&kept), ..browsing(&signed_in, at(DAY)) };
+    store.use_sign_in(&id, at(600), &user("user-1"), at_issuer, at(1)).await.unwrap();
     let new = session();
     assert_eq!(new.upstream_session.as_ref(), Some(&upstream));
     let session_id = new.id.expose().to_owned();
     store.create_session(new, at(0)).await.unwrap();
-    let tokens = [link, unused, browser].map(|token| token.expose_secret().to_owned());
+    let tokens = [link, unused, browser, id, signed_in, kept].map(|token| token.expose_secret().to_owned());
     [vec![first, second, upstream, session_id], tokens.to_vec()].concat()
 }
 

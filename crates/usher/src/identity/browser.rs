@@ -8,7 +8,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use elicit::UserId;
 use http::{HeaderMap, HeaderValue, header};
 use secrecy::{ExposeSecret as _, SecretString};
-use usher_store::{BrowserId, InteractionId, StoreError};
+use usher_store::{BrowserId, BrowserTimes, InteractionId, StoreError};
 
 use crate::{app::App, config::PublicUrl};
 
@@ -233,7 +233,7 @@ pub async fn signed_in(app: &App, headers: &HeaderMap) -> Result<Option<SignedIn
         return Ok(None);
     };
     let token = SecretString::from(token);
-    let session = app.store.browser_session(&token, app.clock.now()).await?;
+    let session = app.store.browser_session(&token, BrowserTimes::LONGEST, app.clock.now()).await?;
     Ok(session.map(|session| SignedIn::new(session.user, token)))
 }
 

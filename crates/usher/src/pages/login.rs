@@ -7,7 +7,7 @@ use bytes::Bytes;
 use elicit::UserId;
 use http::{StatusCode, header};
 use secrecy::{ExposeSecret as _, SecretString};
-use usher_store::{AuditAction, BROWSER_LIFETIME, NewBrowser, StoreError, fail_point};
+use usher_store::{AuditAction, BROWSER_LIFETIME, NewBrowserSession, StoreError, fail_point};
 
 use super::{
     form::{FOREIGN, NO_FORM, Posted, from_our_page},
@@ -17,7 +17,7 @@ use super::{
 use crate::{
     app::App,
     identity::{
-        browser::{self, Cookie, Place, account, machine},
+        browser::{Cookie, Place, account, machine},
         tokens::new_token,
     },
 };
@@ -117,23 +117,20 @@ async fn begin_session(visitor: &Visitor, token: &SecretString) -> Result<Option
     let app = &visitor.app;
     let now = app.clock.now();
     let session = new_token(&*app.random);
-    let browser = NewBrowser::new(&session).saying(visitor.agent());
-    let Some(_user) = app.store.use_login_link(token, browser, now + BROWSER_LIFETIME, now).await? else {
+    // The session that this browser had before ends: a new sign-in is a new session.
+    let before = visitor.cookies.read(&visitor.headers, Cookie::Session).map(SecretString::from);
+    let new = NewBrowserSession {
+        token: &session,
+        agent: visitor.agent(),
+        kept: None,
+        before: before.as_ref(),
+        expires_at: now + BROWSER_LIFETIME,
+    };
+    let Some(_user) = app.store.use_login_link(token, new, now).await? else {
         // Anybody on this machine can send invented tokens: logged each time, audited only so often.
         app.broker.turned_away(AuditAction::BrowserRefused, None, None);
         return Ok(None);
     };
-    // The session that this browser had before ends: a new sign-in is a new session. The link is used up by now, so a
-    // failure here does not take the new session away.
-    let before = async {
-        match browser::signed_in(app, &visitor.headers).await? {
-            Some(before) => app.store.delete_browser_session(before.token(), now).await,
-            None => Ok(()),
-        }
-    };
-    if let Err(error) = before.await {
-        tracing::warn!(%error, "the session before a new sign-in was not ended");
-    }
     Ok(Some(session))
 }
 
