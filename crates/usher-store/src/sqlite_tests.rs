@@ -251,6 +251,7 @@ async fn every_statement_uses_an_index() {
         crate::interaction::WITHDRAW[0],
         crate::credential::ALL,
         crate::credential::OF_PROVIDER,
+        crate::credential::OF_ID,
         crate::credential::REVOKE,
         crate::browser::FIND_SESSION,
         crate::browser::OF_USER,

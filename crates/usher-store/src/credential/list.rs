@@ -30,6 +30,7 @@ macro_rules! listed {
 
 pub(crate) const ALL: &str = listed!("id <> ''");
 pub(crate) const OF_PROVIDER: &str = listed!("provider = $3");
+pub(crate) const OF_ID: &str = listed!("id = $3");
 const OF_USER: &str = listed!("user_key = $3");
 pub(crate) const REVOKE: &str =
     "DELETE FROM credentials WHERE id = $1 RETURNING issuer, subject, provider, credential_key";
@@ -37,6 +38,8 @@ pub(crate) const REVOKE: &str =
 /// Which credentials are listed; all conditions hold.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ConnectionFilter<'a> {
+    /// The one with this id.
+    pub id: Option<&'a str>,
     /// Those of this user.
     pub user: Option<&'a UserId>,
     /// Those for this provider.
@@ -85,10 +88,11 @@ impl Store {
         limit: u32,
     ) -> Result<ConnectionsPage, StoreError> {
         Self::within(async {
-            let (sql, value) = match (filter.user, filter.provider) {
-                (Some(user), _) => (OF_USER, Some(user_key(user))),
-                (None, Some(provider)) => (OF_PROVIDER, Some(provider.to_owned())),
-                (None, None) => (ALL, None),
+            let (sql, value) = match filter {
+                ConnectionFilter { id: Some(id), .. } => (OF_ID, Some(id.to_owned())),
+                ConnectionFilter { user: Some(user), .. } => (OF_USER, Some(user_key(user))),
+                ConnectionFilter { provider: Some(provider), .. } => (OF_PROVIDER, Some(provider.to_owned())),
+                _ => (ALL, None),
             };
             let mut query = sqlx::query(sql).bind(after.unwrap_or_default().to_owned()).bind(i64::from(limit));
             if let Some(value) = value {

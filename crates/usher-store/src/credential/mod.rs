@@ -19,7 +19,7 @@ pub(crate) use self::find::FIND;
 #[cfg(test)]
 pub(crate) use self::find::{DELETE, OF_USER};
 #[cfg(test)]
-pub(crate) use self::list::{ALL, OF_PROVIDER, REVOKE};
+pub(crate) use self::list::{ALL, OF_ID, OF_PROVIDER, REVOKE};
 pub use self::list::{ConnectionFilter, ConnectionsPage, StoredConnection};
 pub(crate) use self::write::Change;
 use crate::interaction::Destination;

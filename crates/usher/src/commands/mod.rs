@@ -1,7 +1,9 @@
 //! The command line. Commands read the environment, install the crypto provider and the log subscriber; nothing else does.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command speaks to the person at the terminal")]
 
+mod change;
 pub mod config;
+mod connections;
 pub mod demo;
 mod direct;
 pub mod doctor;
@@ -12,6 +14,8 @@ pub mod login;
 mod reload;
 pub mod serve;
 mod stop;
+mod table;
+mod users;
 
 use std::{io::IsTerminal, path::PathBuf, process::ExitCode};
 
@@ -48,6 +52,16 @@ enum Command {
         #[command(subcommand)]
         command: keys::Command,
     },
+    /// The people of whom something is stored.
+    Users {
+        #[command(subcommand)]
+        command: users::Command,
+    },
+    /// What people connected.
+    Connections {
+        #[command(subcommand)]
+        command: connections::Command,
+    },
 }
 
 /// Where the configuration is.
@@ -80,6 +94,8 @@ pub fn run() -> ExitCode {
             Command::Doctor(args) => doctor::run(&args).await,
             Command::Config { command } => config::run(&command),
             Command::Keys { command } => keys::run(&command).await,
+            Command::Users { command } => users::run(&command).await,
+            Command::Connections { command } => connections::run(&command).await,
             Command::Guard => ExitCode::SUCCESS,
         }
     });

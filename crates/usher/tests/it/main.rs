@@ -20,6 +20,7 @@ mod needs_legacy;
 mod needs_modern;
 mod outages;
 mod pages;
+mod people_commands;
 mod processes;
 mod raw;
 mod relay_legacy;

@@ -1,12 +1,15 @@
 //! What a person meets in the browser, over plain HTTP.
 
+mod activity;
 mod again;
 mod appearance;
+mod clients;
 mod elsewhere;
 mod forgery;
 mod keys;
 mod links;
 mod portal;
+mod sessions;
 mod signing_in;
 
 use elicit::{ClientId, Principal, SystemRandom, UserId};

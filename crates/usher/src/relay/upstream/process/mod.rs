@@ -328,6 +328,11 @@ impl Processes {
         });
     }
 
+    /// The sessions that a process is for.
+    pub(in crate::relay) fn sessions(&self) -> Vec<SessionKey> {
+        self.all().iter().filter_map(|owner| owner.session.get().cloned()).collect()
+    }
+
     /// A session is over, whoever ended it.
     pub(in crate::relay) fn session_over(&self, key: &SessionKey) {
         let over: Vec<_> = {
