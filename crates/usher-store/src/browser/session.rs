@@ -4,7 +4,7 @@ use std::fmt;
 
 use elicit::UserId;
 use jiff::{SignedDuration, Timestamp};
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::{ExposeSecret, SecretString};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row as _};
 use zeroize::Zeroizing;
@@ -237,7 +237,7 @@ impl Store {
 /// sign-out needs.
 fn content(agent: &str, kept: Option<&SecretString>) -> Zeroizing<Vec<u8>> {
     let agent = elicit::text::line(agent, AGENT_LONGEST);
-    let kept = kept.map(|kept| kept.expose_secret()).unwrap_or_default();
+    let kept = kept.map(ExposeSecret::expose_secret).unwrap_or_default();
     // Room for all at once: growing would leave copies behind.
     let mut content = Zeroizing::new(Vec::with_capacity(agent.len() + 1 + kept.len()));
     content.extend_from_slice(agent.as_bytes());

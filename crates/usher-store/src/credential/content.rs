@@ -162,7 +162,7 @@ mod tests {
         let bytes = content.to_bytes().unwrap();
         assert!(bytes.capacity() == content.most_bytes(), "it grew");
         let read = Content::parse(&bytes).unwrap();
-        assert_eq!(read.approvals, [approval.clone()]);
+        assert_eq!(read.approvals, std::slice::from_ref(&approval));
         assert_eq!(read.approved_at[&approval], first, "it is kept from when it was allowed first");
         assert_eq!(read.secrets["api_key"].expose_secret(), "\u{1}\u{2}\"\\🔑");
         assert_eq!(read.secrets["empty"].expose_secret(), "");

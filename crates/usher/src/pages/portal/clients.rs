@@ -25,7 +25,7 @@ use crate::{
 /// The page.
 #[derive(Template)]
 #[template(path = "portal/clients.html")]
-pub(crate) struct Clients {
+pub(crate) struct ClientsPage {
     page: Page,
     notice: Option<String>,
     clients: Vec<Client>,
@@ -50,7 +50,7 @@ pub(crate) async fn show(visitor: Visitor) -> Response {
     }
 }
 
-async fn clients(visitor: &Visitor, person: &SignedIn) -> Result<Clients, StoreError> {
+async fn clients(visitor: &Visitor, person: &SignedIn) -> Result<ClientsPage, StoreError> {
     let app = &visitor.app;
     let credentials = app.store.connections(&person.user).await?.readable;
     let ids: BTreeSet<&ClientId> = credentials.iter().flat_map(Credential::clients).collect();
@@ -61,10 +61,10 @@ async fn clients(visitor: &Visitor, person: &SignedIn) -> Result<Clients, StoreE
         }
     }
     let page = visitor.page(Some(person));
-    Ok(Clients::new(page, &app.config, &credentials, &claims, visitor.query("revoked"), app.clock.now()))
+    Ok(ClientsPage::new(page, &app.config, &credentials, &claims, visitor.query("revoked"), app.clock.now()))
 }
 
-impl Clients {
+impl ClientsPage {
     fn new(
         page: Page,
         config: &Config,
@@ -177,7 +177,7 @@ pub(crate) mod tests {
             .map(|id| (id.clone(), "Claude <b>Desktop</b>".to_owned()))
             .collect();
         let page = gallery::page(language, "/clients");
-        Clients::new(page, &gallery::config(), credentials, &claims, revoked, gallery::now()).render().unwrap()
+        ClientsPage::new(page, &gallery::config(), credentials, &claims, revoked, gallery::now()).render().unwrap()
     }
 
     /// The page of this file, for the gallery.

@@ -29,7 +29,7 @@ async fn an_app_loses_its_access_at_once_and_asks_again() {
     assert!(answered(&second().call(CALLS[0].0, CALLS[0].1).await));
     let page = person.get("/clients").await;
     is_heading(&page, "Apps that may use your connections");
-    for said in ["second", "Weather", stage.upstream.origin(), "calls itself “testkit”", "Since"] {
+    for said in ["second", "Weather", stage.upstream.origin(), "Not verified", "testkit", "Since"] {
         assert!(page.text().contains(said), "{said}: {}", page.text());
     }
     let (href, _) = page.links().into_iter().find(|(href, _)| href.ends_with("client=second")).unwrap();
