@@ -12,6 +12,7 @@ pub mod chaos;
 pub mod client;
 mod deadline;
 mod door;
+pub mod idp;
 mod json;
 pub mod load;
 mod message;
@@ -20,6 +21,7 @@ mod port;
 pub mod provider;
 mod record;
 pub mod sse;
+pub mod tls;
 pub mod upstream;
 
 pub use agent::agent;

@@ -22,6 +22,8 @@ pub enum Behaviour {
     Check,
     /// This status, whatever was sent.
     Status(u16),
+    /// This status and this body.
+    Body(u16, String),
     /// This status, and a body that repeats the header it got (it must not reach any page or log).
     Echo(u16),
     /// 302 to this address.
@@ -116,9 +118,17 @@ async fn answer(
     let got = entry.header(&inner.header).unwrap_or_default().to_owned();
     let right = || lock(&inner.accepted).contains(&got);
     let behaviour = lock(&inner.behaviour).clone();
-    let response = match behaviour {
-        Behaviour::Check => checked(right()),
+    let response = play(behaviour, &switch, &got, || checked(right())).await;
+    inner.log.settle(&entry, Outcome::Answered);
+    response
+}
+
+/// Answers as told; `own` is what [`Behaviour::Check`] says, and `got` what [`Behaviour::Echo`] repeats.
+pub(crate) async fn play(behaviour: Behaviour, switch: &Switch, got: &str, own: impl FnOnce() -> Response) -> Response {
+    match behaviour {
+        Behaviour::Check => own(),
         Behaviour::Status(status) => body_of(status, r#"{"message":"as configured"}"#.to_owned()),
+        Behaviour::Body(status, body) => body_of(status, body),
         Behaviour::Echo(status) => body_of(status, format!("you sent {got}")),
         Behaviour::Redirect(to) => Response::builder()
             .status(StatusCode::FOUND)
@@ -127,7 +137,7 @@ async fn answer(
             .expect("a location that is a header value"),
         Behaviour::Wait(gate) => {
             gate.pass().await;
-            checked(right())
+            own()
         }
         Behaviour::Huge(size) => body_of(200, "x".repeat(size)),
         Behaviour::Endless => {
@@ -139,9 +149,7 @@ async fn answer(
             future::pending().await
         }
         Behaviour::Silence => future::pending().await,
-    };
-    inner.log.settle(&entry, Outcome::Answered);
-    response
+    }
 }
 
 fn checked(right: bool) -> Response {
@@ -152,7 +160,8 @@ fn checked(right: bool) -> Response {
     }
 }
 
-fn body_of(status: u16, text: String) -> Response {
+/// A JSON answer.
+pub(crate) fn body_of(status: u16, text: String) -> Response {
     Response::builder()
         .status(StatusCode::from_u16(status).expect("an HTTP status"))
         .header(header::CONTENT_TYPE, "application/json")

@@ -11,7 +11,7 @@ use crate::{
     clock::Clock,
     config::Config,
     egress::Egress,
-    identity::{Door, control::ControlToken},
+    identity::{Door, control::ControlToken, oidc::sign_in::Underway},
     jobs::keys::Keys,
     relay::{self, Relay},
 };
@@ -32,6 +32,8 @@ pub struct App {
     pub egress: Egress,
     /// Who may come in.
     pub identity: Door,
+    /// Sign-ins of browsers that come to their end on this replica.
+    pub underway: Underway,
     /// The token by which a command on this machine proves that it may speak to the service.
     pub control: ControlToken,
     /// What to ask, and what became of it.

@@ -16,13 +16,13 @@ use crate::{
     pages,
 };
 
-/// `POST /login/links`: makes a sign-in link for the owner of this machine. There is no such person in mode oidc.
+/// `POST /login/links`: makes a sign-in link for the owner of this machine. There is no such person in mode oidc: 409.
 pub(crate) async fn login_link(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     if !is_command(&app, &headers) {
         return StatusCode::UNAUTHORIZED.into_response();
     }
     if app.identity.tokens().is_none() {
-        return StatusCode::NOT_FOUND.into_response();
+        return StatusCode::CONFLICT.into_response();
     }
     match pages::login::link(&app, &local_user()).await {
         Ok(url) => {

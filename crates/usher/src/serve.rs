@@ -29,6 +29,7 @@ use crate::{
     identity::{
         Door,
         control::{ControlError, ControlFile, ControlToken},
+        oidc::{OpenIdProvider, sign_in::Underway},
         tokens::{Tokens, TokensError},
     },
     jobs::{
@@ -164,9 +165,13 @@ pub async fn start_at(
     let ring = Arc::new(KeyRing::new(key_file(&config, &*random, clock.now()).await?));
     let vault = Arc::new(Vault::new(Arc::clone(&ring) as _, Arc::clone(&random)));
     let store = open_store(&config, vault, &random).await?;
+    let egress = Egress::allowing(config.egress.clone())?;
     let identity = match &config.identity {
         Identity::Local { tokens_file } => Door::Local(Tokens::load_or_create(tokens_file, &*random)?),
-        Identity::Oidc(_) => Door::Oidc,
+        Identity::Oidc(oidc) => {
+            let provider = OpenIdProvider::new((**oidc).clone(), egress.clone(), Arc::clone(&clock));
+            Door::Oidc(Arc::new(provider))
+        }
     };
     let listener = match listener {
         Some(listener) => listener,
@@ -181,7 +186,6 @@ pub async fn start_at(
         },
     };
     let control = ControlToken::issue(&config.control_file, &config.public_url, &*random)?;
-    let egress = Egress::allowing(config.egress.clone())?;
     for name in unneeded(&config) {
         tracing::warn!(
             provider = name,
@@ -202,7 +206,21 @@ pub async fn start_at(
     let relay = Relay::new(Arc::clone(&ring), store.clone(), &config, pace, program);
     let keys = Keys::new(ring, config.keys_file.clone(), stamp);
     let stopping = CancellationToken::new();
-    let app = Arc::new(App { config, store, keys, clock, random, egress, identity, control, broker, relay, stopping });
+    let underway = Underway::default();
+    let app = Arc::new(App {
+        config,
+        store,
+        keys,
+        clock,
+        random,
+        egress,
+        identity,
+        underway,
+        control,
+        broker,
+        relay,
+        stopping,
+    });
     let jobs = jobs::start(&app);
     let most = app.config.limits.connections;
     let patience = connections::Patience { drain: DRAIN, slow_reader: pace.slow_reader };

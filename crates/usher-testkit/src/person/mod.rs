@@ -3,6 +3,7 @@
 mod cookies;
 mod form;
 mod html;
+mod issuer;
 mod page;
 mod visit;
 

@@ -29,6 +29,11 @@ impl Page {
         self.header("location")
     }
 
+    /// Where the page goes on to by itself.
+    pub fn refresh(&self) -> Option<&str> {
+        self.header("refresh")?.strip_prefix("0; url=")
+    }
+
     /// What a person reads, blanks collapsed.
     pub fn text(&self) -> String {
         html::text(&self.html)

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use elicit::{Principal, UserId};
+use elicit::{ClientId, Principal, UserId};
 use jiff::Timestamp;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -293,17 +293,28 @@ impl Broker {
     pub fn turned_away(&self, action: AuditAction, principal: Option<&Principal>, upstream: Option<&str>) {
         let audits =
             principal.map_or_else(|| self.limits.audits_token(), |principal| self.limits.audits(principal, action));
-        let (action_name, client) = (action.as_str(), principal.map(|principal| principal.client.as_str()));
-        if !audits {
-            tracing::debug!(action = action_name, client, upstream, "turned away");
-            return;
-        }
-        tracing::warn!(action = action_name, client, upstream, "turned away");
         let entry = AuditEntry {
             principal: principal.map(|principal| (principal.user.clone(), Some(principal.client.clone()))),
             upstream: upstream.map(str::to_owned),
             ..AuditEntry::new(action, Outcome::Refused)
         };
+        self.audit_refusal(entry, audits);
+    }
+
+    /// The same for somebody of whom nobody knows who it is, with a line that says more.
+    pub fn stranger_turned_away(&self, action: AuditAction, detail: &'static str) {
+        let entry = AuditEntry { detail: Some(detail), ..AuditEntry::new(action, Outcome::Refused) };
+        self.audit_refusal(entry, self.limits.audits_token());
+    }
+
+    fn audit_refusal(&self, entry: AuditEntry, audits: bool) {
+        let client = entry.principal.as_ref().and_then(|(_, client)| client.as_ref()).map(ClientId::as_str);
+        let (action, upstream, detail) = (entry.action.as_str(), entry.upstream.as_deref(), entry.detail);
+        if !audits {
+            tracing::debug!(action, client, upstream, detail, "turned away");
+            return;
+        }
+        tracing::warn!(action, client, upstream, detail, "turned away");
         let (store, now) = (self.store.clone(), self.clock.now());
         tokio::spawn(async move {
             if let Err(error) = store.audit(entry, now).await {

@@ -64,6 +64,11 @@ enum LoginError {
     Refused(String),
     #[error("the service at {0} cannot make a link; its log says why")]
     Failed(String),
+    #[error(
+        "the service at {0} has its people sign in by an OpenID provider (identity mode oidc), so there is no link to \
+         make: open {0}/ in a browser"
+    )]
+    AtIssuer(String),
     #[error("what answers at {0} is not this service ({1}); another program may have taken its port")]
     Stranger(String, String),
     #[error("the HTTP client cannot start: {0}")]
@@ -145,6 +150,7 @@ async fn ask(control: &ControlFile) -> Result<Link, LoginError> {
     match response.status().as_u16() {
         201 => {}
         401 | 403 => return Err(LoginError::Refused(origin())),
+        409 => return Err(LoginError::AtIssuer(origin())),
         500..=599 => return Err(LoginError::Failed(origin())),
         status => return Err(LoginError::Stranger(origin(), format!("HTTP {status}"))),
     }

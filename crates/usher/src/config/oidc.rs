@@ -1,8 +1,12 @@
 //! `[identity]` with `mode = "oidc"`: the OpenID provider that says who people and clients are.
 
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
 use secrecy::SecretString;
 use url::Url;
 
+use super::duration;
 use super::identity;
 use super::reader::{Node, Table};
 use super::secret::{self, Secret};
@@ -23,6 +27,14 @@ pub struct Oidc {
     pub audience: Option<String>,
     /// The scopes that an access token must have to be served; none by default (R-ID-05).
     pub scopes: Vec<String>,
+    /// The scopes that are asked for when a browser signs in, beside `openid`; none by default. Some issuers put the
+    /// `user_claim` only where `profile` is asked for.
+    pub sign_in_scopes: Vec<String>,
+    /// How long a browser session lasts without being used. Default 8 h.
+    pub session_idle: Duration,
+    /// How long a browser session lasts at most. Default 24 h: so long somebody who was barred at the issuer may still see
+    /// their connections here.
+    pub session_lifetime: Duration,
 }
 
 /// An issuer identifier: a URL, and its exact text, which is what counts (OpenID Connect Core, section 3.1.3.7).
@@ -33,6 +45,12 @@ pub struct Issuer {
 }
 
 impl Issuer {
+    /// An identifier that no configuration has to agree with.
+    #[cfg(test)]
+    pub(crate) fn parse(text: &str) -> Result<Self, url::ParseError> {
+        Ok(Self { text: text.to_owned(), url: Url::parse(text)? })
+    }
+
     /// The identifier as the operator wrote it; compared byte by byte.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -45,7 +63,7 @@ impl Issuer {
 }
 
 /// The keys of this mode alone.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 11] = [
     "issuer",
     "client_id",
     "client_secret",
@@ -54,7 +72,14 @@ const KEYS: [&str; 8] = [
     "user_claim",
     "audience",
     "scopes",
+    "sign_in_scopes",
+    "session_idle",
+    "session_lifetime",
 ];
+
+/// The defaults of the two keys, and the seconds that may be chosen: not more than the store keeps any session.
+const IDLE: (Duration, RangeInclusive<u64>) = (Duration::from_hours(8), 60..=30 * 24 * 3600);
+const LIFETIME: (Duration, RangeInclusive<u64>) = (Duration::from_hours(24), 300..=90 * 24 * 3600);
 
 /// Claims that change, or that people choose themselves: whoever gets one later would get another's credentials.
 const NO_IDENTITY: [&str; 9] =
@@ -77,14 +102,22 @@ pub(super) fn read(table: &Table<'_>) -> Option<Oidc> {
     });
     let user_claim = table.take("user_claim").map(|node| user_claim(&node));
     let audience = table.take("audience").map(|node| word(&node, "audience = \"https://usher.example.com\""));
-    let scopes = table.take("scopes").map(|node| scopes(&node));
+    let [scopes, sign_in_scopes] = ["scopes", "sign_in_scopes"].map(|key| {
+        let read = table.take(key).map(|node| scopes(&node));
+        read.unwrap_or_else(|| Some(Vec::new()))
+    });
+    let [session_idle, session_lifetime] = [("session_idle", IDLE), ("session_lifetime", LIFETIME)]
+        .map(|(key, (default, range))| table.take(key).map_or(Some(default), |node| duration::read(&node, range)));
     Some(Oidc {
         issuer: issuer?,
         client_id: client_id?,
         client_secret: client_secret?,
         user_claim: user_claim.unwrap_or_else(|| Some("sub".to_owned()))?,
         audience: audience.map_or(Some(None), |audience| audience.map(Some))?,
-        scopes: scopes.unwrap_or_else(|| Some(Vec::new()))?,
+        scopes: scopes?,
+        sign_in_scopes: sign_in_scopes?,
+        session_idle: session_idle?,
+        session_lifetime: session_lifetime?,
     })
 }
 

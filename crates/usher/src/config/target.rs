@@ -56,7 +56,7 @@ pub(super) fn is_private(url: &Url) -> bool {
 }
 
 /// Whether a host is loopback: an address of it, or the name `localhost` (R-URL-02).
-pub(super) fn is_loopback(url: &Url) -> bool {
+pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),

@@ -5,12 +5,14 @@
 //! connection attempt has a deadline (R-SEC-04, R-SEC-05). Bodies are streamed: the caller bounds them.
 
 mod address;
+mod answer;
 mod guard;
 
 use std::{sync::Arc, time::Duration};
 
 use url::Url;
 
+pub(crate) use self::answer::{NoAnswer, answer};
 use self::guard::Guard;
 pub use self::{
     address::Network,

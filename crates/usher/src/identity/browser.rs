@@ -3,19 +3,24 @@
 //! Over https a cookie is named `__Host-usher…` and Secure. On http loopback it is `usher-{port}-{instance}…`: browsers
 //! send a host's cookies to every port, and not all take Secure there (R-SEC-06).
 
+use std::borrow::Cow;
+
 use aws_lc_rs::hmac;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use elicit::UserId;
 use http::{HeaderMap, HeaderValue, header};
+use jiff::SignedDuration;
 use secrecy::{ExposeSecret as _, SecretString};
 use usher_store::{BrowserId, BrowserTimes, InteractionId, StoreError};
 
-use crate::{app::App, config::PublicUrl};
+use super::tokens::local_user;
+use crate::{
+    app::App,
+    config::{Config, Identity, PublicUrl},
+};
 
-/// Ninety days, in seconds: the store's end of a session; what lies idle ends earlier there.
-const SESSION_LIVES: i64 = 90 * 24 * 60 * 60;
-
-/// How long the place to go back to after signing in is remembered, in seconds: as long as a sign-in link.
+/// How long the place to go back to after signing in is remembered, in seconds, and the browser in which a sign-in was begun:
+/// as long as a sign-in, or a sign-in link.
 const PLACE_LIVES: i64 = 10 * 60;
 
 /// A year, in seconds.
@@ -28,6 +33,9 @@ pub enum Cookie {
     Session,
     /// Where to go after signing in: a [`Place`].
     Place,
+    /// Tells the browser in which a sign-in at the issuer was begun from all others: a random token, of which nothing is kept
+    /// here. The sign-in's `state` is sealed for it.
+    SignIn,
     /// The language that the person chose.
     Language,
 }
@@ -37,20 +45,28 @@ pub enum Cookie {
 pub struct Cookies {
     name: String,
     secure: bool,
+    session_lives: i64,
 }
 
 impl Cookies {
-    /// For the installation at `public_url` whose store is `instance`.
-    pub fn new(public_url: &PublicUrl, instance: &str) -> Self {
+    /// For this installation.
+    pub fn of(app: &App) -> Self {
+        Self::new(&app.config.public_url, app.store.instance(), times(&app.config).lifetime)
+    }
+
+    /// For the installation at `public_url` whose store is `instance`, and where sessions last for `lifetime` at most: what
+    /// lies idle ends earlier in the store.
+    fn new(public_url: &PublicUrl, instance: &str, lifetime: SignedDuration) -> Self {
         let secure = public_url.is_https();
         let name = if secure { "__Host-usher".to_owned() } else { format!("usher-{}-{instance}", public_url.port()) };
-        Self { name, secure }
+        Self { name, secure, session_lives: lifetime.as_secs() }
     }
 
     fn name(&self, cookie: Cookie) -> String {
         let suffix = match cookie {
             Cookie::Session => "",
             Cookie::Place => "-place",
+            Cookie::SignIn => "-sign-in",
             Cookie::Language => "-language",
         };
         format!("{}{suffix}", self.name)
@@ -59,8 +75,8 @@ impl Cookies {
     /// The `Set-Cookie` value. `value` is one of ours: cookie characters only, else nothing is set.
     pub fn set(&self, cookie: Cookie, value: &str) -> Option<HeaderValue> {
         let lives = match cookie {
-            Cookie::Session => SESSION_LIVES,
-            Cookie::Place => PLACE_LIVES,
+            Cookie::Session => self.session_lives,
+            Cookie::Place | Cookie::SignIn => PLACE_LIVES,
             Cookie::Language => LANGUAGE_LIVES,
         };
         self.header(cookie, value, lives)
@@ -80,8 +96,13 @@ impl Cookies {
         let secure = if self.secure { "; Secure" } else { "" };
         let text = format!("{name}={value}; Max-Age={lives}; Path=/; HttpOnly; SameSite=Lax{secure}");
         let mut header = HeaderValue::from_str(&text).ok()?;
-        header.set_sensitive(cookie == Cookie::Session);
+        header.set_sensitive(matches!(cookie, Cookie::Session | Cookie::SignIn));
         Some(header)
+    }
+
+    /// The token of a request's session, whether or not there is such a session.
+    pub fn session(&self, headers: &HeaderMap) -> Option<SecretString> {
+        self.read(headers, Cookie::Session).filter(|token| !token.is_empty()).map(SecretString::from)
     }
 
     /// The value in a request. One name twice is none: another server on this host, or another path, may have set the
@@ -226,14 +247,31 @@ fn message(form: Form<'_>) -> Vec<u8> {
     [b"usher form 1", form.purpose().as_bytes(), form.subject().as_bytes()].join(&0)
 }
 
+/// How long sessions last here.
+pub fn times(config: &Config) -> BrowserTimes {
+    // What the configuration takes is no longer than what the store takes.
+    let signed = |duration| SignedDuration::try_from(duration).unwrap_or(SignedDuration::ZERO);
+    match &config.identity {
+        Identity::Local { .. } => BrowserTimes::LONGEST,
+        Identity::Oidc(oidc) => {
+            BrowserTimes { idle: signed(oidc.session_idle), lifetime: signed(oidc.session_lifetime) }
+        }
+    }
+}
+
+/// Who signs people in here. A session of another issuer, from before the configuration changed, is nobody's (R-ID-01).
+fn issuer(config: &Config) -> Cow<'_, str> {
+    match &config.identity {
+        Identity::Local { .. } => Cow::Owned(local_user().issuer().to_owned()),
+        Identity::Oidc(oidc) => Cow::Borrowed(oidc.issuer.as_str()),
+    }
+}
+
 /// Who sent this request: the person of its session cookie, if the store knows the session.
 pub async fn signed_in(app: &App, headers: &HeaderMap) -> Result<Option<SignedIn>, StoreError> {
-    let cookies = Cookies::new(&app.config.public_url, app.store.instance());
-    let Some(token) = cookies.read(headers, Cookie::Session).filter(|token| !token.is_empty()) else {
-        return Ok(None);
-    };
-    let token = SecretString::from(token);
-    let session = app.store.browser_session(&token, BrowserTimes::LONGEST, app.clock.now()).await?;
+    let Some(token) = Cookies::of(app).session(headers) else { return Ok(None) };
+    let session = app.store.browser_session(&token, times(&app.config), app.clock.now()).await?;
+    let session = session.filter(|session| session.user.issuer() == issuer(&app.config));
     Ok(session.map(|session| SignedIn::new(session.user, token)))
 }
 
@@ -249,12 +287,14 @@ pub fn account() -> String {
 
 #[cfg(test)]
 mod tests {
+    use usher_store::BROWSER_LIFETIME;
+
     use super::*;
 
     const ID: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
     fn cookies(url: &str) -> Cookies {
-        Cookies::new(&PublicUrl::parse(url).unwrap(), "k3v9x2ab")
+        Cookies::new(&PublicUrl::parse(url).unwrap(), "k3v9x2ab", BROWSER_LIFETIME)
     }
 
     fn sending(lines: &[&str]) -> HeaderMap {
@@ -282,6 +322,10 @@ mod tests {
         assert_eq!(
             public.clear(Cookie::Session).unwrap().to_str().unwrap(),
             "__Host-usher=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure"
+        );
+        assert_eq!(
+            public.set(Cookie::SignIn, "t0ken").unwrap().to_str().unwrap(),
+            "__Host-usher-sign-in=t0ken; Max-Age=600; Path=/; HttpOnly; SameSite=Lax; Secure"
         );
         assert!(public.set(Cookie::Place, "/; Domain=example.com").is_none());
     }

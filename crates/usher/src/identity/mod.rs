@@ -2,12 +2,18 @@
 
 pub mod browser;
 pub mod control;
+pub mod oidc;
 pub mod tokens;
+
+use std::sync::Arc;
 
 use elicit::Principal;
 use http::{HeaderMap, header};
 
-use self::tokens::{Tokens, local_user};
+use self::{
+    oidc::OpenIdProvider,
+    tokens::{Tokens, local_user},
+};
 use crate::config::Upstream;
 
 /// Who may come in, by the mode of the configuration.
@@ -16,7 +22,7 @@ pub enum Door {
     /// Clients of one person on this machine, by tokens of a file.
     Local(Tokens),
     /// Whoever has an access token of the issuer.
-    Oidc,
+    Oidc(Arc<OpenIdProvider>),
 }
 
 /// Why a client is not let in. What it is told never says more than this (R-ID-05).
@@ -39,7 +45,15 @@ impl Door {
                 let client = tokens.verify(token).ok_or(Denied::BadToken)?;
                 Ok(Principal { user: local_user(), client })
             }
-            Self::Oidc => Err(Denied::BadToken),
+            Self::Oidc(_) => Err(Denied::BadToken),
+        }
+    }
+
+    /// The issuer; none in mode local.
+    pub fn openid(&self) -> Option<&Arc<OpenIdProvider>> {
+        match self {
+            Self::Local(_) => None,
+            Self::Oidc(provider) => Some(provider),
         }
     }
 
@@ -47,7 +61,7 @@ impl Door {
     pub fn tokens(&self) -> Option<&Tokens> {
         match self {
             Self::Local(tokens) => Some(tokens),
-            Self::Oidc => None,
+            Self::Oidc(_) => None,
         }
     }
 }

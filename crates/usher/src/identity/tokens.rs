@@ -211,6 +211,11 @@ pub(crate) fn new_token(random: &dyn Random) -> SecretString {
     SecretString::from(URL_SAFE_NO_PAD.encode(*bytes))
 }
 
+/// Whether the text can be a token of ours: 43 base64url characters.
+pub(crate) fn is_token(text: &str) -> bool {
+    text.len() == 43 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+}
+
 /// Whether the line around the byte `at` begins with a name of several words and `=`.
 fn has_spaced_name(text: &str, at: usize) -> bool {
     let start = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
@@ -328,6 +333,14 @@ mod tests {
             let error = parse(&text).unwrap_err();
             assert!(error.starts_with(expected), "{error}");
             assert!(!error.contains("0123456789"), "{error}");
+        }
+    }
+
+    #[test]
+    fn only_what_can_be_a_token_is_taken_for_one() {
+        assert!(is_token(new_token(&SystemRandom).expose_secret()));
+        for text in ["", "short", &"<".repeat(43), &"t".repeat(44)] {
+            assert!(!is_token(text), "{text}");
         }
     }
 

@@ -79,6 +79,11 @@ pub(crate) fn page(language: Language, here: &str) -> Page {
     Page::new(Words::of(language), "127.0.0.1:8420", here, Some("sign-out-token".into()))
 }
 
+/// A page frame of somebody who is not signed in, in identity mode oidc.
+pub(crate) fn stranger(language: Language, here: &str) -> Page {
+    Page::new(Words::of(language), "usher.example.com", here, None).of_an_operator()
+}
+
 /// A question of the client `claude-desktop` about the weather.
 pub(crate) fn interaction(state: InteractionState) -> Interaction {
     Interaction {

@@ -10,6 +10,7 @@ mod headers;
 mod language;
 pub mod login;
 mod logout;
+mod onward;
 mod page;
 mod portal;
 mod visitor;
@@ -37,7 +38,8 @@ pub fn router() -> Router<Arc<App>> {
         .route("/sessions/others/end", post(portal::sessions::end_others))
         .route("/sessions/{browser}/end", post(portal::sessions::end))
         .route("/login", get(login::ask).post(login::sign_in))
-        .route("/logout", post(logout::sign_out))
+        .route("/login/callback", get(login::callback))
+        .route("/logout", get(logout::signed_out).post(logout::sign_out))
         .route("/assets/{name}", get(assets::get))
         .layer(middleware::map_request(form::whole))
         .layer(middleware::map_response(headers::protected))

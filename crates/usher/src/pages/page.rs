@@ -16,6 +16,7 @@ pub(crate) struct Page {
     host: String,
     here: String,
     sign_out: Option<String>,
+    operated: bool,
     section: Option<Section>,
 }
 
@@ -63,7 +64,7 @@ impl Page {
         // A path with two slashes would lead to another host.
         let ours = here.starts_with('/') && !here.starts_with("//") && !here.contains('\\');
         let here = if ours { here } else { "/" };
-        Self { words, host: host.to_owned(), here: here.to_owned(), sign_out, section: None }
+        Self { words, host: host.to_owned(), here: here.to_owned(), sign_out, operated: false, section: None }
     }
 
     /// As one of the portal's pages, with the way to the others.
@@ -79,6 +80,16 @@ impl Page {
             Link { href: place.path(), text: self.text(key), current: section == here }
         };
         Section::ALL.map(link).into()
+    }
+
+    /// The same for an installation that somebody runs for others: its people have no terminal and no log.
+    pub(crate) fn of_an_operator(self) -> Self {
+        Self { operated: true, ..self }
+    }
+
+    /// Whether somebody runs this installation for others.
+    pub(crate) fn operated(&self) -> bool {
+        self.operated
     }
 
     /// The sentences of the page's language.
@@ -98,7 +109,8 @@ impl Page {
 
     /// The line that names this installation, to compare with the address bar.
     pub(crate) fn rich_host(&self) -> Html {
-        self.words.rich("common.host", &[("host", &self.host)])
+        let key = if self.operated { "common.host_operated" } else { "common.host" };
+        self.words.rich(key, &[("host", &self.host)])
     }
 
     /// The token of the form for signing out, where somebody is signed in.

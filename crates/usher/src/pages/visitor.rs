@@ -9,6 +9,7 @@ use axum::{
 };
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
+use secrecy::SecretString;
 use url::form_urlencoded;
 use usher_store::{AuditAction, AuditEntry, InteractionId, Outcome, StoreError};
 
@@ -21,7 +22,10 @@ use super::{
 };
 use crate::{
     app::App,
-    identity::browser::{self, Cookie, Cookies, Form, Place, SignedIn},
+    identity::{
+        browser::{self, Cookie, Cookies, Form, Place, SignedIn},
+        oidc::OpenIdProvider,
+    },
 };
 
 /// A request of a browser. An extractor that never fails.
@@ -43,7 +47,7 @@ impl FromRequestParts<Arc<App>> for Visitor {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Infallible> {
-        let cookies = Cookies::new(&app.config.public_url, app.store.instance());
+        let cookies = Cookies::of(app);
         let query: Vec<_> =
             form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()).into_owned().collect();
         let asked = query.iter().find(|(name, _)| name == "lang").map(|(_, value)| value.as_str());
@@ -70,6 +74,26 @@ impl Visitor {
     /// What the browser says of itself; empty where it says nothing that can be read.
     pub(crate) fn agent(&self) -> &str {
         self.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default()
+    }
+
+    /// Who signs people in, in identity mode oidc.
+    pub(crate) fn issuer(&self) -> Option<&Arc<OpenIdProvider>> {
+        self.app.identity.openid()
+    }
+
+    /// The whole query, in its order.
+    pub(crate) fn query_pairs(&self) -> &[(String, String)] {
+        &self.query
+    }
+
+    /// The token of this browser's session, whether or not it is one.
+    pub(crate) fn session_token(&self) -> Option<SecretString> {
+        self.cookies.session(&self.headers)
+    }
+
+    /// Where the person was going when they had to sign in.
+    pub(crate) fn place(&self) -> Place {
+        self.cookies.read(&self.headers, Cookie::Place).and_then(Place::parse).unwrap_or(Place::Portal)
     }
 
     /// Who is signed in, if somebody is; else the answer where the store cannot say.
@@ -120,7 +144,8 @@ impl Visitor {
     /// The frame of a page whose language switch leads to `here`.
     pub(crate) fn page_at(&self, here: &str, person: Option<&SignedIn>) -> Page {
         let sign_out = person.map(|person| person.csrf(Form::SignOut));
-        Page::new(self.words, self.app.config.public_url.authority(), here, sign_out)
+        let page = Page::new(self.words, self.app.config.public_url.authority(), here, sign_out);
+        if self.issuer().is_some() { page.of_an_operator() } else { page }
     }
 
     /// Answers with a page, and remembers the language if the person chose one.
@@ -176,15 +201,17 @@ impl Visitor {
 
     /// The page that says to try again.
     pub(crate) fn unavailable(&self) -> Response {
-        let message = Message::new(self.page(None), Tone::Warning, self.words.text("trouble.heading"))
+        let page = self.page(None);
+        let next = if page.operated() { "trouble.next_operated" } else { "trouble.next" };
+        let message = Message::new(page, Tone::Warning, self.words.text("trouble.heading"))
             .telling("trouble.body")
-            .telling("trouble.next")
+            .telling(next)
             .go(&self.path, "trouble.again");
         self.show(StatusCode::SERVICE_UNAVAILABLE, &message)
     }
 }
 
-/// Sends the browser to a path of ours with a GET, setting cookies on the way.
+/// Sends the browser to a path of ours, or to an address of the issuer's, with a GET, setting cookies on the way.
 pub(crate) fn go(path: &str, cookies: impl IntoIterator<Item = Option<HeaderValue>>) -> Response {
     let mut response = StatusCode::SEE_OTHER.into_response();
     match HeaderValue::from_str(path) {
@@ -196,7 +223,8 @@ pub(crate) fn go(path: &str, cookies: impl IntoIterator<Item = Option<HeaderValu
     response
 }
 
-fn set_cookies(response: &mut Response, cookies: impl IntoIterator<Item = Option<HeaderValue>>) {
+/// Sets cookies with an answer.
+pub(crate) fn set_cookies(response: &mut Response, cookies: impl IntoIterator<Item = Option<HeaderValue>>) {
     for cookie in cookies.into_iter().flatten() {
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }

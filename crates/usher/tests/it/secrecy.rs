@@ -21,7 +21,7 @@ const ANSWER: &str = "window-seat-13f8-that-nobody-logs";
 
 /// Everything that was logged.
 #[derive(Clone, Default)]
-struct Captured(Arc<Mutex<Vec<u8>>>);
+pub struct Captured(Arc<Mutex<Vec<u8>>>);
 
 impl io::Write for Captured {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -35,7 +35,19 @@ impl io::Write for Captured {
 }
 
 impl Captured {
-    fn text(&self) -> String {
+    /// What takes everything that is logged, and where it goes.
+    pub fn subscriber() -> (Self, impl tracing::Subscriber + Send + Sync) {
+        let captured = Self::default();
+        let writer = captured.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_max_level(tracing::Level::TRACE)
+            .with_writer(move || writer.clone())
+            .with_ansi(false)
+            .finish();
+        (captured, subscriber)
+    }
+
+    pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
 }
@@ -43,13 +55,7 @@ impl Captured {
 /// Logs everything there is, from here on, of this whole process. The keys are this test's own, so that other tests in
 /// the same process do no harm.
 fn capture() -> Captured {
-    let captured = Captured::default();
-    let writer = captured.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(move || writer.clone())
-        .with_ansi(false)
-        .finish();
+    let (captured, subscriber) = Captured::subscriber();
     tracing::subscriber::set_global_default(subscriber).expect("nobody else in this binary installs a subscriber");
     captured
 }

@@ -126,6 +126,11 @@ async fn other_answers_are_told_apart() {
     for (status, body, expected) in [
         (401, "", "does not accept this control file"),
         (503, "", "cannot make a link"),
+        (
+            409,
+            "",
+            "has its people sign in by an OpenID provider (identity mode oidc), so there is no link to make: open http",
+        ),
         (404, "", "is not this service (HTTP 404)"),
         (302, "", "is not this service (HTTP 302)"),
         (201, "hello", "its answer is no link"),

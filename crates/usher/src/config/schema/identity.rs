@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 
 use super::{
-    shapes::{choice, path, target, word},
+    shapes::{choice, duration, path, target, word},
     table,
 };
 
 pub(super) fn section() -> Value {
+    let scope = json!({ "type": "string", "pattern": "^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$" });
     let properties = json!({
         "mode": choice(
             "local: one person on this machine. oidc: everybody whom an OpenID provider knows.",
@@ -38,8 +39,23 @@ pub(super) fn section() -> Value {
         "scopes": {
             "type": "array",
             "description": "Mode oidc: the scopes that an access token must have.",
-            "items": { "type": "string", "pattern": "^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$" },
+            "items": scope,
         },
+        "sign_in_scopes": {
+            "type": "array",
+            "description": "Mode oidc: the scopes that are asked for when a browser signs in, beside openid.",
+            "items": scope,
+        },
+        "session_idle": duration(
+            "Mode oidc: how long a browser stays signed in without being used.",
+            "1m to 720h",
+            "8h",
+        ),
+        "session_lifetime": duration(
+            "Mode oidc: how long a browser stays signed in at most.",
+            "5m to 2160h",
+            "24h",
+        ),
     });
     table("How users and clients prove who they are.", &[], properties)
 }

@@ -1,6 +1,7 @@
 //! Providers and upstreams.
 
 use std::path::Path;
+use std::time::Duration;
 
 use secrecy::ExposeSecret as _;
 
@@ -191,11 +192,20 @@ fn mode_oidc_needs_an_issuer_and_a_client_and_a_claim_that_lasts() {
     let Identity::Oidc(read) = oidc(&format!("{whole}{more}")).unwrap().identity else { panic!("another mode") };
     assert_eq!((read.user_claim.as_str(), read.audience.as_deref()), ("oid", Some("api://usher")));
     assert_eq!(read.scopes, ["mcp", "mcp:x"]);
+    let hours = |duration: Duration| duration.as_secs() / 3600;
+    assert_eq!((hours(read.session_idle), hours(read.session_lifetime), read.sign_in_scopes.len()), (8, 24, 0));
+    let more = "sign_in_scopes = [\"profile\"]\nsession_idle = \"2h\"\nsession_lifetime = \"720h\"\n";
+    let Identity::Oidc(read) = oidc(&format!("{whole}{more}")).unwrap().identity else { panic!("another mode") };
+    assert_eq!((hours(read.session_idle), hours(read.session_lifetime)), (2, 720));
+    assert_eq!(read.sign_in_scopes, ["profile"]);
 
     for (lines, expected) in [
         ("", "2:1 identity.client_id: is missing\n2:1 identity.issuer: is missing"),
         (&*format!("{whole}user_claim = \"email\""), "6:14 identity.user_claim: email can change"),
         (&*format!("{whole}scopes = [\"a b\"]"), "6:11 identity.scopes[0]: \"a b\" is no scope"),
+        (&*format!("{whole}sign_in_scopes = [\"a b\"]"), "6:19 identity.sign_in_scopes[0]: \"a b\" is no scope"),
+        (&*format!("{whole}session_idle = \"0s\""), "6:16 identity.session_idle: 0s is out of range"),
+        (&*format!("{whole}session_lifetime = \"2161h\""), "6:20 identity.session_lifetime: 2161h is out of range"),
         (&*format!("{whole}tokens_file = \"t\""), "6:15 identity.tokens_file: tokens_file is for mode = \"local\""),
         ("issuer = \"http://id.example\"\nclient_id = \"u\"", "4:10 identity.issuer: http would carry"),
         ("issuer = \"https://id.example?x\"\nclient_id = \"u\"", "4:10 identity.issuer: contains a query"),

@@ -7,6 +7,7 @@ use usher_store::Approval;
 use crate::{
     broker::{Purpose, Visit},
     claim,
+    identity::tokens::local_user,
     pages::{
         page::Fact,
         words::{Html, Said, Words},
@@ -33,7 +34,9 @@ pub(super) fn facts(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
     if begun {
         facts.push(Fact::new(words.text("portal.apps"), client));
     } else {
-        facts.push(Fact::noted(words.text("connect.asked_by"), client, words.text("connect.asked_by_note")));
+        let here = interaction.principal.user.issuer() == local_user().issuer();
+        let note = if here { "connect.asked_by_note" } else { "connect.asked_by_note_issuer" };
+        facts.push(Fact::noted(words.text("connect.asked_by"), client, words.text(note)));
         // Directly below what is verified, and in a frame of its own (R-SEC-02).
         let claim = interaction.client_claim.as_deref().and_then(claim::clean);
         facts.extend(claim.map(|claim| {

@@ -7,9 +7,9 @@ use bytes::Bytes;
 use elicit::UserId;
 use http::{StatusCode, header};
 use secrecy::{ExposeSecret as _, SecretString};
-use usher_store::{AuditAction, BROWSER_LIFETIME, NewBrowserSession, StoreError, fail_point};
+use usher_store::{AuditAction, NewBrowserSession, StoreError, fail_point};
 
-use super::{
+use super::super::{
     form::{FOREIGN, NO_FORM, Posted, from_our_page},
     page::{Action, Message, Page, Tone},
     visitor::{Visitor, go},
@@ -17,8 +17,8 @@ use super::{
 use crate::{
     app::App,
     identity::{
-        browser::{Cookie, Place, account, machine},
-        tokens::new_token,
+        browser::{Cookie, Place, account, machine, times},
+        tokens::{is_token, new_token},
     },
 };
 
@@ -103,8 +103,7 @@ pub(crate) async fn sign_in(visitor: Visitor, body: Result<Bytes, BytesRejection
     match begin_session(&visitor, &token).await {
         Ok(Some(session)) => {
             fail_point!(SignedIn);
-            let place = visitor.cookies.read(&visitor.headers, Cookie::Place).and_then(Place::parse);
-            let path = place.unwrap_or(Place::Portal).path();
+            let path = visitor.place().path();
             let session = visitor.cookies.set(Cookie::Session, session.expose_secret());
             go(&path, [session, visitor.cookies.clear(Cookie::Place)])
         }
@@ -117,21 +116,20 @@ async fn begin_session(visitor: &Visitor, token: &SecretString) -> Result<Option
     let app = &visitor.app;
     let now = app.clock.now();
     let session = new_token(&*app.random);
-    // The session that this browser had before ends: a new sign-in is a new session.
-    let before = visitor.cookies.read(&visitor.headers, Cookie::Session).map(SecretString::from);
+    let before = visitor.session_token();
     let new = NewBrowserSession {
         token: &session,
         agent: visitor.agent(),
         kept: None,
         before: before.as_ref(),
-        expires_at: now + BROWSER_LIFETIME,
+        expires_at: now + times(&app.config).lifetime,
     };
-    let Some(_user) = app.store.use_login_link(token, new, now).await? else {
+    let user = app.store.use_login_link(token, new, now).await?;
+    if user.is_none() {
         // Anybody on this machine can send invented tokens: logged each time, audited only so often.
         app.broker.turned_away(AuditAction::BrowserRefused, None, None);
-        return Ok(None);
-    };
-    Ok(Some(session))
+    }
+    Ok(user.map(|_| session))
 }
 
 fn need(page: Page, signed_out: bool) -> Message {
@@ -151,11 +149,6 @@ fn used(page: Page) -> Message {
         .saying("login.used", &[("machine", machine().as_str())])
         .command(COMMAND)
         .telling("login.where")
-}
-
-/// Whether the text can be a token of ours: 43 base64url characters.
-fn is_token(text: &str) -> bool {
-    text.len() == 43 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
 }
 
 #[cfg(test)]
@@ -187,13 +180,5 @@ pub(crate) mod tests {
         assert!(html.contains("<h1>Is this you?</h1>"));
         assert!(html.contains("<form method=\"post\" action=\"/login\">"));
         assert!(html.contains(&format!("<input type=\"hidden\" name=\"token\" value=\"{token}\">")));
-    }
-
-    #[test]
-    fn only_what_can_be_a_token_is_shown_as_one() {
-        assert!(is_token(&"t".repeat(43)));
-        for text in ["", "short", &"<".repeat(43), &"t".repeat(44)] {
-            assert!(!is_token(text), "{text}");
-        }
     }
 }

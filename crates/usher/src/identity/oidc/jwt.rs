@@ -1,0 +1,185 @@
+//! Whether a token is what it is taken for: its signature, then who made it, for whom, and until when (RFC 7515, 7519, 8725,
+//! 9068; OpenID Connect Core, section 3.1.3.7). Pure: keys and time come in.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::{
+    algorithm::Algorithm,
+    claims::Claims,
+    keys::{Checked, KeySet},
+};
+
+/// The longest token that is looked at, in bytes.
+pub const LONGEST: usize = 16 * 1024;
+
+/// How far the issuer's clock and ours may be apart, in seconds.
+pub const SKEW: i64 = 60;
+
+/// What a token has to be.
+#[derive(Debug, Clone, Copy)]
+pub struct Expected<'e> {
+    /// Who must have made it; compared as text.
+    pub issuer: &'e str,
+    /// Who must be among those that it is for (R-ID-04).
+    pub audience: &'e str,
+    /// What kind of token it must be.
+    pub kind: Kind<'e>,
+}
+
+/// The two kinds of token of an issuer, none of which passes for the other.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind<'e> {
+    /// What a client presents (RFC 9068).
+    Access,
+    /// What tells us who signed in: it answers the request with this nonce.
+    Id {
+        /// The nonce that we sent.
+        nonce: &'e str,
+    },
+}
+
+/// Why a token is not accepted. For the log: no variant holds anything of the token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Invalid {
+    /// Over [`LONGEST`].
+    #[error("it is over {LONGEST} bytes")]
+    TooLong,
+    /// Not three parts of base64url with JSON in them.
+    #[error("it is no signed JWT; a token of another form needs introspection")]
+    NotJwt,
+    /// `none`, a shared secret, or one that is not known.
+    #[error("its algorithm is not accepted")]
+    Algorithm,
+    /// `crit` names something, and we know nothing that it could name.
+    #[error("its header has critical members")]
+    Critical,
+    /// No key of the issuer has its key id and fits its algorithm.
+    #[error("no key of the issuer is the one that it names")]
+    UnknownKey,
+    /// The signature is wrong.
+    #[error("its signature is wrong")]
+    Signature,
+    /// `typ`, or a claim that only the other kind has.
+    #[error("it is a token of another kind")]
+    Kind,
+    /// `iss` is another, or none.
+    #[error("it is of another issuer")]
+    Issuer,
+    /// `aud` does not name us.
+    #[error("it is for somebody else: its audience is not this service")]
+    Audience,
+    /// `azp` names another client.
+    #[error("it was issued to another client")]
+    AuthorizedParty,
+    /// `exp` has passed.
+    #[error("it has expired")]
+    Expired,
+    /// `exp`, or the ID token's `iat`, is not there.
+    #[error("it does not say until when it is valid, or since when")]
+    Undated,
+    /// `nbf` or `iat` is still to come.
+    #[error("it is not yet valid; compare the clocks")]
+    NotYet,
+    /// `nonce` is another, or none.
+    #[error("it does not answer our request: its nonce is another")]
+    Nonce,
+    /// It is bound to a key of the client (`cnf`), which nobody proves here.
+    #[error("it is bound to a key of the client (DPoP or mutual TLS), which is not supported")]
+    Bound,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    alg: String,
+    kid: Option<String>,
+    typ: Option<String>,
+    crit: Option<serde::de::IgnoredAny>,
+}
+
+/// Verifies a token by these keys, at this time.
+pub fn verify(token: &str, keys: &KeySet, expected: &Expected<'_>, now: Timestamp) -> Result<Claims, Invalid> {
+    if token.len() > LONGEST {
+        return Err(Invalid::TooLong);
+    }
+    let (message, signature) = token.rsplit_once('.').ok_or(Invalid::NotJwt)?;
+    let (header, payload) = message.split_once('.').ok_or(Invalid::NotJwt)?;
+    let header: Header = serde_json::from_slice(&part(header)?).map_err(|_| Invalid::NotJwt)?;
+    let algorithm = Algorithm::parse(&header.alg).ok_or(Invalid::Algorithm)?;
+    if header.crit.is_some() {
+        return Err(Invalid::Critical);
+    }
+    match keys.check(message.as_bytes(), signature, algorithm, header.kid.as_deref()) {
+        Checked::Right => {}
+        Checked::Wrong => return Err(Invalid::Signature),
+        Checked::NoKey => return Err(Invalid::UnknownKey),
+    }
+    let claims = Claims::parse(&part(payload)?).ok_or(Invalid::NotJwt)?;
+    check_kind(header.typ.as_deref(), &claims, expected)?;
+    check(&claims, expected, now)?;
+    Ok(claims)
+}
+
+fn part(text: &str) -> Result<Vec<u8>, Invalid> {
+    URL_SAFE_NO_PAD.decode(text).map_err(|_| Invalid::NotJwt)
+}
+
+/// That a token of one kind is not taken for the other (RFC 8725, section 3.12).
+fn check_kind(typ: Option<&str>, claims: &Claims, expected: &Expected<'_>) -> Result<(), Invalid> {
+    let typ = typ.map(str::to_ascii_lowercase);
+    let typ = typ.as_deref().map(|typ| typ.strip_prefix("application/").unwrap_or(typ));
+    let right = match expected.kind {
+        Kind::Access => {
+            // The last says so itself at some issuers, which write all kinds of token alike.
+            let of_other = ["nonce", "at_hash", "c_hash"].iter().any(|name| claims.has(name))
+                || matches!(claims.string("typ"), Some("ID" | "Refresh" | "Offline" | "Logout"));
+            matches!(typ, None | Some("jwt" | "at+jwt")) && !of_other
+        }
+        Kind::Id { .. } => matches!(typ, None | Some("jwt")),
+    };
+    if right { Ok(()) } else { Err(Invalid::Kind) }
+}
+
+/// Everything that is not the signature.
+fn check(claims: &Claims, expected: &Expected<'_>, now: Timestamp) -> Result<(), Invalid> {
+    if claims.string("iss") != Some(expected.issuer) {
+        return Err(Invalid::Issuer);
+    }
+    let audience = claims.strings("aud");
+    if !audience.contains(&expected.audience) {
+        return Err(Invalid::Audience);
+    }
+    in_time(claims, now)?;
+    match expected.kind {
+        Kind::Access if claims.has("cnf") => Err(Invalid::Bound),
+        Kind::Access => Ok(()),
+        Kind::Id { nonce } => {
+            // Steps 4 and 5 of section 3.1.3.7: whoever else it is for, it was made for us.
+            let party = claims.string("azp");
+            if party.is_some_and(|party| party != expected.audience) || (party.is_none() && audience.len() > 1) {
+                return Err(Invalid::AuthorizedParty);
+            }
+            if claims.time("iat").is_none() {
+                return Err(Invalid::Undated);
+            }
+            if claims.string("nonce") == Some(nonce) { Ok(()) } else { Err(Invalid::Nonce) }
+        }
+    }
+}
+
+/// That a token is valid by its own dates.
+pub(super) fn in_time(claims: &Claims, now: Timestamp) -> Result<(), Invalid> {
+    let now = now.as_second();
+    if claims.time("exp").ok_or(Invalid::Undated)? <= now - SKEW {
+        return Err(Invalid::Expired);
+    }
+    let to_come = |name| claims.has(name) && claims.time(name).is_none_or(|time| time > now + SKEW);
+    if to_come("nbf") || to_come("iat") {
+        return Err(Invalid::NotYet);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

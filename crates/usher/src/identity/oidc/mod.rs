@@ -1,0 +1,247 @@
+//! The OpenID provider of identity mode oidc: what it says of itself, its keys, and the tokens that it signs.
+//!
+//! Nothing is fetched at start: the service comes up while the issuer is away. What was fetched is kept, so that tokens are
+//! verified while it is away later.
+
+mod algorithm;
+mod claims;
+pub mod jwt;
+mod kept;
+pub mod keys;
+pub mod metadata;
+pub mod sign_in;
+pub(crate) mod sign_out;
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use jiff::{SignedDuration, Timestamp};
+use url::Url;
+
+pub use self::{algorithm::Algorithm, claims::Claims};
+use self::{
+    jwt::{Expected, Invalid},
+    kept::{Kept, Terms},
+    keys::KeySet,
+    metadata::Metadata,
+};
+use crate::{
+    clock::Clock,
+    config::{Issuer, Oidc},
+    egress::{Blocked, Egress, NoAnswer, answer},
+};
+
+/// The document is read daily, and does without the issuer for a week.
+const METADATA: Terms = Terms {
+    fresh: SignedDuration::from_hours(24),
+    usable: SignedDuration::from_hours(7 * 24),
+    pause: SignedDuration::from_mins(1),
+};
+
+/// Keys are read every quarter of an hour, so that one that the issuer withdrew does not open for long, and do without the
+/// issuer for a day. A token that none of them verifies has them read at most once a minute, whoever sends how many.
+const KEYS: Terms = Terms {
+    fresh: SignedDuration::from_mins(15),
+    usable: SignedDuration::from_hours(24),
+    pause: SignedDuration::from_mins(1),
+};
+
+/// The issuer, as this service sees it. Shared by the MCP side and the sign-in of browsers.
+pub struct OpenIdProvider {
+    /// What the operator says of it.
+    pub config: Oidc,
+    egress: Egress,
+    clock: Arc<dyn Clock>,
+    metadata: Kept<Metadata>,
+    keys: Kept<KeySet>,
+}
+
+/// Why the issuer's own word cannot be had at the moment. It was logged when it happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the issuer cannot be reached, or answers what it must not; usher doctor says more")]
+pub struct Unavailable;
+
+/// Why a token was not verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum VerifyError {
+    /// It is not what it is taken for.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// Nobody can say: there are no keys to verify it with.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+}
+
+/// Why something could not be fetched from the issuer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FetchError {
+    /// No answer.
+    #[error("{0}")]
+    NoAnswer(String),
+    /// Another status than 200.
+    #[error("HTTP {0}")]
+    Status(StatusCode),
+    /// An address that the issuer names, and that may not be requested.
+    #[error("{0}")]
+    Blocked(#[from] Blocked),
+    /// A document that is none.
+    #[error("{0}")]
+    Metadata(#[from] metadata::MetadataError),
+    /// Keys that are none.
+    #[error("{0}")]
+    Keys(#[from] keys::KeysError),
+}
+
+impl From<NoAnswer> for FetchError {
+    fn from(error: NoAnswer) -> Self {
+        Self::NoAnswer(error.to_string())
+    }
+}
+
+/// The client for an endpoint of an issuer. Its own origin is the operator's choice, and may be private; what it names
+/// elsewhere is somebody else's (R-SEC-05).
+pub fn client<'e>(egress: &'e Egress, issuer: &Issuer, endpoint: &Url) -> Result<&'e reqwest::Client, Blocked> {
+    if endpoint.origin() == issuer.url().origin() { Ok(egress.operator()) } else { egress.guarded(endpoint) }
+}
+
+/// Fetches the issuer's document.
+pub async fn fetch_metadata(egress: &Egress, issuer: &Issuer) -> Result<Metadata, FetchError> {
+    let body = fetch(egress, issuer, &metadata::location(issuer), metadata::LIMIT).await?;
+    Ok(Metadata::parse(&body, issuer)?)
+}
+
+/// Fetches the issuer's keys.
+pub async fn fetch_keys(egress: &Egress, issuer: &Issuer, metadata: &Metadata) -> Result<KeySet, FetchError> {
+    let body = fetch(egress, issuer, &metadata.jwks_uri, keys::LIMIT).await?;
+    Ok(KeySet::parse(&body)?)
+}
+
+async fn fetch(egress: &Egress, issuer: &Issuer, url: &Url, at_most: usize) -> Result<bytes::Bytes, FetchError> {
+    let request = client(egress, issuer, url)?.get(url.clone()).header(http::header::ACCEPT, "application/json");
+    let answer = answer(request, at_most).await?;
+    if answer.status == StatusCode::OK { Ok(answer.body) } else { Err(FetchError::Status(answer.status)) }
+}
+
+impl OpenIdProvider {
+    /// Nothing is fetched yet.
+    pub fn new(config: Oidc, egress: Egress, clock: Arc<dyn Clock>) -> Self {
+        Self { config, egress, clock, metadata: Kept::new(METADATA), keys: Kept::new(KEYS) }
+    }
+
+    /// The client for an endpoint that the metadata names.
+    pub fn client(&self, endpoint: &Url) -> Result<&reqwest::Client, Blocked> {
+        client(&self.egress, &self.config.issuer, endpoint)
+    }
+
+    /// What the issuer says of itself; fetched at the first use, and daily.
+    pub async fn metadata(self: &Arc<Self>) -> Result<Arc<Metadata>, Unavailable> {
+        let now = self.clock.now();
+        if let Some(fresh) = self.metadata.fresh(now) {
+            return Ok(fresh);
+        }
+        let this = Arc::clone(self);
+        let fetching = async move { this.fetch_metadata().await };
+        one_or_other(&self.metadata, now, fetching).await
+    }
+
+    /// Verifies a token by the issuer's keys. If they do not fit, they are looked up anew, at most once a minute.
+    pub async fn verify(self: &Arc<Self>, token: &str, expected: &Expected<'_>) -> Result<Claims, VerifyError> {
+        let now = self.clock.now();
+        let keys = self.keys().await?;
+        let refused = match jwt::verify(token, &keys, expected, now) {
+            Err(refused @ (Invalid::UnknownKey | Invalid::Signature)) => refused,
+            verified => return Ok(verified?),
+        };
+        let newer = if self.keys.is_worth_waiting(now) {
+            let this = Arc::clone(self);
+            run(async move { this.fetch_keys(true).await }).await
+        } else {
+            None
+        };
+        match newer.filter(|newer| !Arc::ptr_eq(newer, &keys)) {
+            Some(newer) => Ok(jwt::verify(token, &newer, expected, now)?),
+            None => Err(refused.into()),
+        }
+    }
+
+    async fn keys(self: &Arc<Self>) -> Result<Arc<KeySet>, Unavailable> {
+        let now = self.clock.now();
+        if let Some(fresh) = self.keys.fresh(now) {
+            return Ok(fresh);
+        }
+        let this = Arc::clone(self);
+        one_or_other(&self.keys, now, async move { this.fetch_keys(false).await }).await
+    }
+
+    /// Fetches the document, if nobody did meanwhile and it is time to.
+    async fn fetch_metadata(&self) -> Option<Arc<Metadata>> {
+        let _turn = self.metadata.turn.lock().await;
+        let now = self.clock.now();
+        if let Some(fresh) = self.metadata.fresh(now) {
+            return Some(fresh);
+        }
+        if self.metadata.attempt(now) {
+            let fetched = fetch_metadata(&self.egress, &self.config.issuer).await;
+            self.settle(&self.metadata, fetched, now, "metadata");
+        }
+        self.metadata.usable(now)
+    }
+
+    /// The same for the keys; `again`: although they are fresh.
+    async fn fetch_keys(self: &Arc<Self>, again: bool) -> Option<Arc<KeySet>> {
+        let _turn = self.keys.turn.lock().await;
+        let now = self.clock.now();
+        if let Some(fresh) = self.keys.fresh(now).filter(|_| !again) {
+            return Some(fresh);
+        }
+        if self.keys.attempt(now) {
+            // Boxed, since each of the two futures could hold the other.
+            let metadata = Box::pin(self.metadata()).await.ok()?;
+            let fetched = fetch_keys(&self.egress, &self.config.issuer, &metadata).await;
+            self.settle(&self.keys, fetched, now, "keys");
+        }
+        self.keys.usable(now)
+    }
+
+    fn settle<T>(&self, kept: &Kept<T>, fetched: Result<T, FetchError>, now: Timestamp, what: &'static str) {
+        let issuer = self.config.issuer.as_str();
+        match fetched {
+            Ok(value) => {
+                tracing::debug!(issuer, what, "fetched from the issuer");
+                kept.fetched(Arc::new(value), now);
+            }
+            Err(error) if kept.failed() => tracing::warn!(issuer, what, %error, "the issuer cannot be asked"),
+            Err(error) => tracing::debug!(issuer, what, %error, "the issuer cannot be asked again"),
+        }
+    }
+}
+
+impl std::fmt::Debug for OpenIdProvider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenIdProvider").field("issuer", &self.config.issuer).finish_non_exhaustive()
+    }
+}
+
+/// What is usable, while a fresh one is fetched for those who come later; or else the fresh one.
+async fn one_or_other<T: Send + Sync + 'static>(
+    kept: &Kept<T>,
+    now: Timestamp,
+    fetching: impl Future<Output = Option<Arc<T>>> + Send + 'static,
+) -> Result<Arc<T>, Unavailable> {
+    let usable = kept.usable(now);
+    if let Some(usable) = usable {
+        if kept.is_worth_waiting(now) {
+            tokio::spawn(fetching);
+        }
+        return Ok(usable);
+    }
+    run(fetching).await.ok_or(Unavailable)
+}
+
+/// Runs to its end whatever becomes of who waits for it: a client that leaves takes nothing from those who come next.
+async fn run<T: Send + 'static>(fetching: impl Future<Output = Option<T>> + Send + 'static) -> Option<T> {
+    tokio::spawn(fetching).await.ok().flatten()
+}
+
+#[cfg(test)]
+mod tests;
