@@ -32,6 +32,12 @@ const STEPS: &[Step] = &[
         sqlite: include_str!("../migrations/sqlite/0003_limits.sql"),
         postgres: include_str!("../migrations/postgres/0003_limits.sql"),
     },
+    Step {
+        version: 5,
+        name: "operations",
+        sqlite: include_str!("../migrations/sqlite/0005_operations.sql"),
+        postgres: include_str!("../migrations/postgres/0005_operations.sql"),
+    },
 ];
 
 /// The newest version that is known here.
