@@ -38,7 +38,7 @@ pub use events::Event;
 pub use fail_point::{FailPoint, FailPointError};
 pub use inspect::{Ending, Inspection, KeyUses, Schema};
 pub use interaction::{
-    APPROVAL_LASTS, Advanced, AskReason, Asked, Call, Claimed, DECLINE_RESTS, DeclinedBy, Destination, FailureReason,
+    APPROVAL_LASTS, Advanced, AskReason, Asked, Claimed, DECLINE_RESTS, DeclinedBy, Destination, ExactCall, FailureReason,
     Interaction, InteractionId, InteractionState, InvalidId, NewInteraction, OPEN_AT_MOST, OPERATION_AT_MOST, Obstacle,
     Operation, OperationError, StateName, Step, TransitionError,
 };

@@ -19,7 +19,7 @@ use jiff::Timestamp;
 pub use self::ask::{Asked, OPEN_AT_MOST};
 pub use self::decline::DECLINE_RESTS;
 pub use self::id::{InteractionId, InvalidId};
-pub use self::once::{APPROVAL_LASTS, Call, Claimed};
+pub use self::once::{APPROVAL_LASTS, Claimed, ExactCall};
 pub use self::operation::{OPERATION_AT_MOST, Operation, OperationError};
 pub use self::state::{DeclinedBy, FailureReason, InteractionState, Obstacle, StateName, Step, TransitionError};
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub(crate) const TAKE: &str = "UPDATE interactions SET proof = NULL, operation =
 
 /// One very call: who makes it, where it goes, and all that it asks for.
 #[derive(Debug, Clone, Copy)]
-pub struct Call<'a> {
+pub struct ExactCall<'a> {
     /// Who calls.
     pub principal: &'a Principal,
     /// Where the call goes.
@@ -100,7 +100,7 @@ impl Store {
     /// Which of `providers` have no approval for this very call. Nothing is taken.
     pub async fn unapproved(
         &self,
-        call: Call<'_>,
+        call: ExactCall<'_>,
         providers: &[&str],
         now: Timestamp,
     ) -> Result<Vec<String>, StoreError> {
@@ -119,7 +119,7 @@ impl Store {
 
     /// Uses up one approval of each of `providers` for this very call: all of them or none. Of two calls that are alike one
     /// gets it (R-MRTR-03). What is taken is taken when this returns: a call that is not sent after that needs another.
-    pub async fn claim(&self, call: Call<'_>, providers: &[&str], now: Timestamp) -> Result<Claimed, StoreError> {
+    pub async fn claim(&self, call: ExactCall<'_>, providers: &[&str], now: Timestamp) -> Result<Claimed, StoreError> {
         // In one order by all, else two calls could wait for each other.
         let mut providers = providers.to_vec();
         providers.sort_unstable();
@@ -151,7 +151,7 @@ impl Store {
     async fn proved(
         &self,
         connection: &mut AnyConnection,
-        call: Call<'_>,
+        call: ExactCall<'_>,
         provider: &str,
         now: Timestamp,
     ) -> Result<Proved, StoreError> {
@@ -178,7 +178,7 @@ impl Store {
         &self,
         row: &AnyRow,
         found: &Interaction,
-        call: Call<'_>,
+        call: ExactCall<'_>,
         provider: &str,
     ) -> Result<(), StoreError> {
         let proof: Vec<u8> = row.try_get("proof")?;

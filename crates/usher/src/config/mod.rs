@@ -6,6 +6,7 @@
 mod check;
 mod command;
 mod duration;
+mod external;
 mod fault;
 mod field;
 mod file;
@@ -15,6 +16,7 @@ mod header;
 mod identity;
 mod keys;
 mod limits;
+pub(crate) mod link;
 mod listen;
 mod name;
 mod need;
@@ -44,10 +46,12 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 pub use check::Check;
 pub use command::Command;
+pub use external::{Confirm, External, Per};
 pub use fault::{Fault, Faults};
 pub use field::Field;
 pub use identity::Identity;
 pub use limits::Limits;
+pub use link::Link;
 pub(crate) use name::is_name;
 pub use need::Need;
 pub use pattern::{Pattern, PatternError};
