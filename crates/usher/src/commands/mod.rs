@@ -3,6 +3,7 @@
 
 pub mod config;
 pub mod demo;
+mod direct;
 pub mod doctor;
 mod forward;
 mod guard;
