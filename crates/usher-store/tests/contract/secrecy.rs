@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::{AssertSqlSafe, Row as _};
-use usher_store::{Completion, Kind, Store, Vault};
+use usher_store::{Completion, Kind, NewInteraction, Operation, Store, Vault};
 
 use crate::samples::{DAY, at, client, completed, connect, question, random_token, secrets, session, user};
 use crate::setup::Database;
@@ -44,12 +44,16 @@ async fn plant(store: &Store) -> Vec<String> {
     store.create_login_link(&link, &user("user-1"), at(600), at(0)).await.unwrap();
     store.create_login_link(&unused, &user("user-1"), at(600), at(0)).await.unwrap();
     store.use_login_link(&link, &browser, at(DAY), at(1)).await.unwrap();
+    let arguments = "private-argument-of-a-call".to_owned();
+    let params = format!(r#"{{"name":"send","arguments":{{"to":"{arguments}"}}}}"#);
+    let operation = Some(Operation::exact("tools/call", Some(&params)).unwrap());
+    store.ask(&[NewInteraction { operation, ..question("user-3") }], None, at(0)).await.unwrap();
     let new = session();
     assert_eq!(new.upstream_session.as_ref(), Some(&upstream));
     let session_id = new.id.expose().to_owned();
     store.create_session(new, at(0)).await.unwrap();
     let tokens = [link, unused, browser].map(|token| token.expose_secret().to_owned());
-    [vec![first, second, upstream, session_id], tokens.to_vec()].concat()
+    [vec![first, second, upstream, session_id, arguments], tokens.to_vec()].concat()
 }
 
 fn files(database: &Database) -> Vec<u8> {
