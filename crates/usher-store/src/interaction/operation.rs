@@ -126,7 +126,10 @@ impl Operation {
 
 impl fmt::Debug for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Operation").field("method", &self.method).field("subject", &self.subject).finish_non_exhaustive()
+        f.debug_struct("Operation")
+            .field("method", &self.method)
+            .field("subject", &self.subject)
+            .finish_non_exhaustive()
     }
 }
 
@@ -158,7 +161,8 @@ mod tests {
     /// R-MRTR-02: numbers that a double cannot tell apart are two calls; what is only written otherwise is one.
     #[test]
     fn calls_are_told_apart_by_the_exact_text_of_numbers() {
-        let digest = |arguments: &str| *Operation::exact("tools/call", Some(&call(arguments))).unwrap().digest().unwrap();
+        let digest =
+            |arguments: &str| *Operation::exact("tools/call", Some(&call(arguments))).unwrap().digest().unwrap();
         assert_ne!(digest(r#"{"id":9007199254740993}"#), digest(r#"{"id":9007199254740992}"#));
         assert_eq!(digest(r#"{"a":1,"b":"\u0061"}"#), digest(r#"{ "b":"a", "a":1 }"#));
     }

@@ -122,7 +122,9 @@ impl Broker {
     ) -> Result<Vec<Missing>, StoreError> {
         let mut missing = Vec::new();
         for need in &upstream.needs {
-            let Some(provider) = self.config.provider(&need.provider).filter(|one| !one.is_per_call()) else { continue };
+            let Some(provider) = self.config.provider(&need.provider).filter(|one| !one.is_per_call()) else {
+                continue;
+            };
             let mut use_it = |credential: Option<&Credential>| {
                 lacks(principal, upstream, provider, credential)
                     .or_else(|| misfits(need, provider, credential?, injection))

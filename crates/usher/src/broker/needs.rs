@@ -66,7 +66,8 @@ mod tests {
             Principal { user: UserId::new("issuer", "subject").unwrap(), client: ClientId::new("client").unwrap() };
         let upstream = upstream(&[]);
         let requires = |method, subject| {
-            Call { principal: &principal, upstream: &upstream, method, subject, operation: None }.requires(&upstream.needs[0])
+            Call { principal: &principal, upstream: &upstream, method, subject, operation: None }
+                .requires(&upstream.needs[0])
         };
         for method in ["initialize", "server/discover", "tools/list", "ping", "subscriptions/listen", "x/unknown"] {
             assert!(!requires(method, None), "{method}");

@@ -70,7 +70,11 @@ const SECTIONS: &[Section] = &[
             "memory",
         ],
     },
-    Section { path: "provider", head: "in [[provider]]", keys: &["name", "kind", "title", "about", "field", "check", "url", "confirm", "per"] },
+    Section {
+        path: "provider",
+        head: "in [[provider]]",
+        keys: &["name", "kind", "title", "about", "field", "check", "url", "confirm", "per"],
+    },
     Section {
         path: "provider.field",
         head: "in [[provider.field]]",
@@ -197,7 +201,11 @@ mod tests {
         for (path, key, expected) in [
             ("", "needs", "it belongs in [[upstream.needs]]; known here: "),
             ("", "check", "it belongs in [provider.check]; known here: "),
-            ("", "header", "it belongs in [provider.check] or in [provider.confirm] or in [[upstream.needs]]; known here: "),
+            (
+                "",
+                "header",
+                "it belongs in [provider.check] or in [provider.confirm] or in [[upstream.needs]]; known here: ",
+            ),
             (
                 "",
                 "headers",

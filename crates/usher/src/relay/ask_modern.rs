@@ -19,7 +19,8 @@ const QUIET_ROUNDS: u8 = 2;
 /// The elicitation of one interaction.
 pub(super) fn elicitation(call: &Call, interaction: &Interaction) -> Result<UrlElicitation, QuestionError> {
     let url = call.caller.app.config.public_url.join(&format!("/connect/{}", interaction.id));
-    UrlElicitation::new(sought(call, &interaction.provider).why(interaction.reason), url)?.with_id(interaction.id.as_str())
+    UrlElicitation::new(sought(call, &interaction.provider).why(interaction.reason), url)?
+        .with_id(interaction.id.as_str())
 }
 
 /// A question that cannot be put in the protocol's words.

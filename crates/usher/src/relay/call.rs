@@ -75,7 +75,13 @@ impl Caller {
 
     /// The credentials that are there, for messages that never wait for one.
     pub(super) async fn available(&self) -> Result<Injection, StoreError> {
-        let call = broker::Call { principal: &self.principal, upstream: self.upstream(), method: "", subject: None, operation: None };
+        let call = broker::Call {
+            principal: &self.principal,
+            upstream: self.upstream(),
+            method: "",
+            subject: None,
+            operation: None,
+        };
         match self.app.broker.decide(call).await? {
             Decision::Go(injection) => Ok(injection),
             // Only calls that name something can lack a credential.

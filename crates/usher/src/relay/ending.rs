@@ -134,8 +134,7 @@ impl Ending {
             Self::Declined { provider, seconds } => {
                 let when = seconds.map_or_else(|| "again".to_owned(), |seconds| format!("again in {}", span(seconds)));
                 let [declined, later] = sought(call, provider).declined(&when);
-                let text =
-                    format!("{declined}, so {server} was not called. {later}; your connections are at {portal}");
+                let text = format!("{declined}, so {server} was not called. {later}; your connections are at {portal}");
                 told(call, DECLINED, &text, *seconds)
             }
             Self::Dismissed { provider } => {
