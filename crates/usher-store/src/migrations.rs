@@ -39,6 +39,12 @@ const STEPS: &[Step] = &[
         postgres: include_str!("../migrations/postgres/0004_sign_in.sql"),
     },
     Step {
+        version: 5,
+        name: "operations",
+        sqlite: include_str!("../migrations/sqlite/0005_operations.sql"),
+        postgres: include_str!("../migrations/postgres/0005_operations.sql"),
+    },
+    Step {
         version: 7,
         name: "portal",
         sqlite: include_str!("../migrations/sqlite/0007_portal.sql"),

@@ -26,6 +26,9 @@ const PLACE_LIVES: i64 = 10 * 60;
 /// A year, in seconds.
 const LANGUAGE_LIVES: i64 = 365 * 24 * 60 * 60;
 
+/// How long a browser may be away at somebody else's page, in seconds: as long as a question can be open.
+const FLOW_LIVES: i64 = 3 * 60 * 60;
+
 /// The cookies we set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cookie {
@@ -38,6 +41,8 @@ pub enum Cookie {
     SignIn,
     /// The language that the person chose.
     Language,
+    /// What tells this browser from others when it comes back from somebody else's page. Set only after consent.
+    Flow,
 }
 
 /// Names and attributes of our cookies, for one installation.
@@ -68,6 +73,7 @@ impl Cookies {
             Cookie::Place => "-place",
             Cookie::SignIn => "-sign-in",
             Cookie::Language => "-language",
+            Cookie::Flow => "-flow",
         };
         format!("{}{suffix}", self.name)
     }
@@ -78,6 +84,7 @@ impl Cookies {
             Cookie::Session => self.session_lives,
             Cookie::Place | Cookie::SignIn => PLACE_LIVES,
             Cookie::Language => LANGUAGE_LIVES,
+            Cookie::Flow => FLOW_LIVES,
         };
         self.header(cookie, value, lives)
     }
@@ -96,7 +103,7 @@ impl Cookies {
         let secure = if self.secure { "; Secure" } else { "" };
         let text = format!("{name}={value}; Max-Age={lives}; Path=/; HttpOnly; SameSite=Lax{secure}");
         let mut header = HeaderValue::from_str(&text).ok()?;
-        header.set_sensitive(matches!(cookie, Cookie::Session | Cookie::SignIn));
+        header.set_sensitive(matches!(cookie, Cookie::Session | Cookie::SignIn | Cookie::Flow));
         Some(header)
     }
 
@@ -179,6 +186,8 @@ pub enum Form<'a> {
     EndOthers,
     /// The question that this began: no form, but the mark in its address that the person began it themselves.
     Begun(&'a InteractionId),
+    /// Coming back from somebody else's page: no form, but what ties the way back to this session.
+    Return(&'a InteractionId),
     /// Signing out.
     SignOut,
 }
@@ -194,13 +203,14 @@ impl Form<'_> {
             Self::EndBrowser(_) => "end-browser",
             Self::EndOthers => "end-others",
             Self::Begun(_) => "begun",
+            Self::Return(_) => "return",
             Self::SignOut => "sign-out",
         }
     }
 
     fn subject(&self) -> &str {
         match self {
-            Self::Connect(id) | Self::Begun(id) | Self::Release(id) => id.as_str(),
+            Self::Connect(id) | Self::Begun(id) | Self::Return(id) | Self::Release(id) => id.as_str(),
             Self::Disconnect(name) | Self::Reconnect(name) | Self::Revoke(name) => name,
             Self::EndBrowser(id) => id.as_str(),
             Self::EndOthers | Self::SignOut => "",

@@ -3,6 +3,7 @@
 #![allow(clippy::similar_names, reason = "a stage and a state are told apart well enough")]
 #![allow(unreachable_pub, missing_docs, reason = "a test binary exports nothing")]
 
+mod approvals;
 mod connect_tool;
 #[cfg(feature = "fail-points")]
 mod crashes;
@@ -11,6 +12,7 @@ mod demo;
 mod doctor;
 mod door;
 mod endings;
+mod external;
 mod harness;
 mod keep_alive;
 mod keys_command;
