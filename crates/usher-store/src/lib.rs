@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod api_key;
 mod audit;
 mod browser;
 mod connect;
@@ -29,6 +30,7 @@ mod time;
 mod token;
 mod vault;
 
+pub use api_key::{ApiKey, ApiKeyId, ApiKeyText, ApiScope, ApiScopes, InvalidApiKey, ListedApiKey, NewApiKey};
 pub use audit::{AuditAction, AuditEntry, AuditRow, Outcome};
 pub use browser::{BROWSER_IDLE, BROWSER_LIFETIME, BrowserSession};
 pub use credential::{Approval, Completion, Connections, Credential, CredentialKey, CredentialStatus};

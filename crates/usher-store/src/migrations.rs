@@ -32,6 +32,12 @@ const STEPS: &[Step] = &[
         sqlite: include_str!("../migrations/sqlite/0003_limits.sql"),
         postgres: include_str!("../migrations/postgres/0003_limits.sql"),
     },
+    Step {
+        version: 6,
+        name: "api keys",
+        sqlite: include_str!("../migrations/sqlite/0006_api_keys.sql"),
+        postgres: include_str!("../migrations/postgres/0006_api_keys.sql"),
+    },
 ];
 
 /// The newest version that is known here.

@@ -103,6 +103,7 @@ pub(super) fn described(uses: &KeyUses) -> Vec<(String, Option<Timestamp>)> {
         (uses.credentials, named_count(uses.credentials, "credential", "credentials"), None),
         ending(uses.sessions, "session of a host", "sessions of hosts"),
         ending(uses.browser_sessions, "signed-in browser", "signed-in browsers"),
+        (uses.api_keys, named_count(uses.api_keys, "API key", "API keys"), None),
         ending(uses.questions, "open question", "open questions"),
         ending(uses.login_links, "sign-in link", "sign-in links"),
     ]
