@@ -101,7 +101,7 @@ impl Broker {
 
     /// Adds what can be used to `injection`, and returns what is `required` and cannot. Nobody is asked because of what is
     /// kept in memory, which may be older than their last answer: the store has the last word.
-    async fn examine(
+    pub(super) async fn examine(
         &self,
         principal: &Principal,
         upstream: &Upstream,
@@ -151,7 +151,20 @@ impl Broker {
         missing: &[Missing],
         notify: Option<&SessionKey>,
     ) -> Result<Vec<Interaction>, Refusal> {
-        let asked = self.ask_within_limits(principal, client_claim, upstream, missing, notify).await;
+        self.ask_lasting(principal, client_claim, upstream, missing, notify, INTERACTION_LIVES).await
+    }
+
+    /// The same with questions that last for `lives`.
+    pub(super) async fn ask_lasting(
+        &self,
+        principal: &Principal,
+        client_claim: Option<&str>,
+        upstream: &Upstream,
+        missing: &[Missing],
+        notify: Option<&SessionKey>,
+        lives: Duration,
+    ) -> Result<Vec<Interaction>, Refusal> {
+        let asked = self.ask_within_limits(principal, client_claim, upstream, missing, notify, lives).await;
         if matches!(&asked, Err(refusal) if !matches!(refusal, Refusal::Store(_))) {
             self.turned_away(AuditAction::InteractionLimited, Some(principal), Some(&upstream.name));
         }
@@ -165,6 +178,7 @@ impl Broker {
         upstream: &Upstream,
         missing: &[Missing],
         notify: Option<&SessionKey>,
+        lives: Duration,
     ) -> Result<Vec<Interaction>, Refusal> {
         for Missing { provider, .. } in missing {
             if let Some(retry_after) = self.limits.rests(principal, &upstream.name, provider) {
@@ -176,7 +190,7 @@ impl Broker {
             return Err(Refusal::TooMany { retry_after: refused.retry_after });
         }
         let now = self.clock.now();
-        let expires_at = now + INTERACTION_LIVES;
+        let expires_at = now + lives;
         let new: Vec<NewInteraction> = missing
             .iter()
             .map(|one| NewInteraction {

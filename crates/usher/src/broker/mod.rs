@@ -3,6 +3,7 @@
 mod decide;
 mod limits;
 mod needs;
+mod servers;
 mod visit;
 mod waiting;
 
@@ -15,6 +16,7 @@ pub use self::{
     decide::{Decision, INTERACTION_LIVES, Missing, Refusal, Waited},
     limits::Limits,
     needs::Call,
+    servers::{AskedFor, Followed, Question, Withdrawn},
     visit::*,
     waiting::Waiting,
 };
