@@ -11,9 +11,9 @@ use crate::{
     clock::Clock,
     config::Config,
     egress::Egress,
-    identity::{control::ControlToken, tokens::Tokens},
+    identity::{Door, control::ControlToken},
     jobs::keys::Keys,
-    relay::Relay,
+    relay::{self, Relay},
 };
 
 /// The parts of a running Usher. Handlers get it as `State<Arc<App>>`.
@@ -30,9 +30,9 @@ pub struct App {
     pub random: Arc<dyn Random>,
     /// Outbound HTTP.
     pub egress: Egress,
-    /// The bearer tokens of MCP clients on this machine.
-    pub tokens: Tokens,
-    /// The token by which a command on this machine proves that it may ask for sign-in links.
+    /// Who may come in.
+    pub identity: Door,
+    /// The token by which a command on this machine proves that it may speak to the service.
     pub control: ControlToken,
     /// What to ask, and what became of it.
     pub broker: Broker,
@@ -40,4 +40,25 @@ pub struct App {
     pub relay: Relay,
     /// Cancelled when the service begins to stop: whoever waits answers at once.
     pub stopping: CancellationToken,
+}
+
+impl App {
+    /// The store has changed in ways that nobody told: forgets what is kept in memory, and catches up.
+    pub(crate) async fn reread(self: &Arc<Self>) {
+        self.forget();
+        self.catch_up().await;
+    }
+
+    /// Drops what is kept in memory, and wakes whoever waits, to look for themselves.
+    pub(crate) fn forget(&self) {
+        self.broker.credentials.forget_all();
+        self.relay.forget_sessions();
+        self.broker.waiting.wake_all();
+    }
+
+    /// Delivers notices that are due, and replaces what runs with credentials that have changed.
+    pub(crate) async fn catch_up(self: &Arc<Self>) {
+        relay::catch_up(self).await;
+        relay::credentials_changed(self, None).await;
+    }
 }

@@ -10,6 +10,7 @@ pub mod clock;
 pub mod commands;
 pub mod config;
 mod connections;
+mod control;
 pub mod credentials;
 pub mod egress;
 mod group;

@@ -4,7 +4,6 @@ use std::{fmt::Write, sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    body::Body,
     extract::{Request, State},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
@@ -14,13 +13,14 @@ use http::{HeaderMap, StatusCode, header};
 use serde_json::json;
 use usher_store::StoreError;
 
-use crate::{api, app::App, identity::tokens::local_user, pages, relay::inbound};
+use crate::{api, app::App, config::Identity, control, pages, relay::inbound};
 
 /// All routes of the service.
 pub fn router(app: Arc<App>) -> Router {
     Router::new()
         .route("/mcp/{upstream}", any(inbound::endpoint))
-        .route("/login/links", post(login_link))
+        .route("/login/links", post(control::login_link))
+        .route("/control/reread", post(control::reread))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .merge(api::router())
@@ -66,12 +66,20 @@ fn refusal(app: &App, headers: &HeaderMap, target: Option<&str>) -> Option<(Stat
             format!("this service answers at {} only", app.config.public_url.origin()),
         ));
     }
+    if let Identity::Oidc(_) = app.config.identity {
+        return foreign(app, headers);
+    }
     let forwarded = |name: &str| name == "forwarded" || name.starts_with("x-forwarded-");
     if headers.keys().any(|name| forwarded(name.as_str())) {
         let text =
             "this service is for one person on this machine and takes no requests from a proxy (identity mode local)";
         return Some((StatusCode::FORBIDDEN, text.to_owned()));
     }
+    foreign(app, headers)
+}
+
+/// Pages of other origins send no requests here.
+fn foreign(app: &App, headers: &HeaderMap) -> Option<(StatusCode, String)> {
     let foreign = headers
         .get_all(header::ORIGIN)
         .iter()
@@ -89,28 +97,6 @@ async fn ready(State(app): State<Arc<App>>) -> Response {
         Err(error) => {
             tracing::warn!(%error, "the store does not answer");
             (StatusCode::SERVICE_UNAVAILABLE, "the store does not answer\n").into_response()
-        }
-    }
-}
-
-/// Makes a sign-in link for a command of this machine that can read the control file.
-async fn login_link(State(app): State<Arc<App>>, headers: HeaderMap) -> Response<Body> {
-    let token = headers
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.strip_prefix("Bearer "));
-    if !token.is_some_and(|token| app.control.verify(token)) {
-        return StatusCode::UNAUTHORIZED.into_response();
-    }
-    match pages::login::link(&app, &local_user()).await {
-        Ok(url) => {
-            let body = json!({ "url": url, "expires_in": pages::login::LINK_LIVES.as_secs() }).to_string();
-            let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
-            (StatusCode::CREATED, headers, body).into_response()
-        }
-        Err(error) => {
-            tracing::error!(%error, "a sign-in link cannot be stored");
-            StatusCode::SERVICE_UNAVAILABLE.into_response()
         }
     }
 }

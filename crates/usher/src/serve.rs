@@ -27,6 +27,7 @@ use crate::{
     credentials::Credentials,
     egress::Egress,
     identity::{
+        Door,
         control::{ControlError, ControlFile, ControlToken},
         tokens::{Tokens, TokensError},
     },
@@ -163,8 +164,10 @@ pub async fn start_at(
     let ring = Arc::new(KeyRing::new(key_file(&config, &*random, clock.now()).await?));
     let vault = Arc::new(Vault::new(Arc::clone(&ring) as _, Arc::clone(&random)));
     let store = open_store(&config, vault, &random).await?;
-    let Identity::Local { tokens_file, control_file } = &config.identity;
-    let tokens = Tokens::load_or_create(tokens_file, &*random)?;
+    let identity = match &config.identity {
+        Identity::Local { tokens_file } => Door::Local(Tokens::load_or_create(tokens_file, &*random)?),
+        Identity::Oidc(_) => Door::Oidc,
+    };
     let listener = match listener {
         Some(listener) => listener,
         None => match TcpListener::bind(config.listen).await {
@@ -177,8 +180,8 @@ pub async fn start_at(
             }
         },
     };
-    let control = ControlToken::issue(control_file, &config.public_url, &*random)?;
-    let egress = Egress::new()?;
+    let control = ControlToken::issue(&config.control_file, &config.public_url, &*random)?;
+    let egress = Egress::allowing(config.egress.clone())?;
     for name in unneeded(&config) {
         tracing::warn!(
             provider = name,
@@ -199,7 +202,7 @@ pub async fn start_at(
     let relay = Relay::new(Arc::clone(&ring), store.clone(), &config, pace, program);
     let keys = Keys::new(ring, config.keys_file.clone(), stamp);
     let stopping = CancellationToken::new();
-    let app = Arc::new(App { config, store, keys, clock, random, egress, tokens, control, broker, relay, stopping });
+    let app = Arc::new(App { config, store, keys, clock, random, egress, identity, control, broker, relay, stopping });
     let jobs = jobs::start(&app);
     let most = app.config.limits.connections;
     let patience = connections::Patience { drain: DRAIN, slow_reader: pace.slow_reader };
@@ -245,8 +248,7 @@ async fn lock(config: &Config) -> Result<Option<StoreLock>, StartError> {
 
 /// The error for a second start of one configuration: its control file leads to a service that answers at this address.
 async fn already_running(config: &Config) -> Option<StartError> {
-    let Identity::Local { control_file, .. } = &config.identity;
-    let url = ControlFile::load(control_file).ok()?.url;
+    let url = ControlFile::load(&config.control_file).ok()?.url;
     if url.origin() != config.public_url.origin() {
         return None;
     }

@@ -13,7 +13,6 @@ use crate::app::App;
 
 /// An interaction: one visit of a person to one of Usher's pages.
 #[derive(Debug, Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Interaction {
     /// Its id.
     #[schema(pattern = "^[A-Za-z0-9_-]{43}$")]
@@ -41,7 +40,6 @@ pub(super) struct Interaction {
 
 /// Nothing is missing: the connection is there, and allowed for this client at this server.
 #[derive(Debug, Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Connected {
     /// Always `completed`.
     state: CompletedState,

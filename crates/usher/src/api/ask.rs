@@ -19,7 +19,7 @@ use crate::{
     app::App,
     broker::{AskedFor, INTERACTION_LIVES, Question},
     claim,
-    config::Upstream,
+    config::{Identity, Upstream},
     identity::tokens::local_user,
 };
 
@@ -94,7 +94,7 @@ pub(super) async fn ask(State(app): State<Arc<App>>, headers: HeaderMap, body: B
     let caller = Caller::of(&app, &headers, ApiScope::InteractionsWrite).await?;
     let text = text(&headers, body).await?;
     let found = Found::default();
-    let read = Object::body(&text, &found)?.and_then(|object| read(object, caller.upstream));
+    let read = Object::body(&text, &found)?.and_then(|object| read(object, caller.upstream, &app.config.identity));
     let read = found.or(read)?;
     let question = Question {
         principal: &read.principal,
@@ -116,10 +116,10 @@ pub(super) async fn ask(State(app): State<Arc<App>>, headers: HeaderMap, body: B
 }
 
 /// Every member is read, whatever was wrong with another.
-fn read(mut object: Object<'_>, upstream: &Upstream) -> Option<Read> {
+fn read(mut object: Object<'_>, upstream: &Upstream, identity: &Identity) -> Option<Read> {
     let provider = object.text("provider");
     let provider = provider.filter(|provider| needed(&object, upstream, provider));
-    let user = user(&mut object);
+    let user = user(&mut object, identity);
     let client = object
         .text("client")
         .and_then(|client| ClientId::new(client).map_err(|error| object.fault("client", error.to_string())).ok());
@@ -147,17 +147,32 @@ fn needed(object: &Object<'_>, upstream: &Upstream, provider: &str) -> bool {
     needed
 }
 
-/// The user that the question is for.
-fn user(object: &mut Object<'_>) -> Option<UserId> {
-    let Some(mut user) = object.optional_object("user")? else { return Some(local_user()) };
-    let (issuer, subject) = (user.text("issuer"), user.text("subject"));
-    user.close();
-    let user = UserId::new(issuer?, subject?).map_err(|error| object.fault("user", error.to_string())).ok()?;
-    if user != local_user() {
-        object.fault("user", "this Usher has one user, its owner (identity mode local): leave it out");
-        return None;
+/// The user that the question is for: one who can sign in here, else nobody could ever answer.
+fn user(object: &mut Object<'_>, identity: &Identity) -> Option<UserId> {
+    let user = match (object.optional_object("user")?, identity) {
+        (Some(mut user), _) => {
+            let (issuer, subject) = (user.text("issuer"), user.text("subject"));
+            user.close();
+            UserId::new(issuer?, subject?).map_err(|error| object.fault("user", error.to_string())).ok()?
+        }
+        (None, Identity::Local { .. }) => return Some(local_user()),
+        (None, Identity::Oidc(_)) => {
+            object.fault("user", "the user is needed here: an object with issuer and subject");
+            return None;
+        }
+    };
+    match identity {
+        Identity::Local { .. } if user != local_user() => {
+            object.fault("user", "this Usher has one user, its owner (identity mode local): leave it out");
+            None
+        }
+        Identity::Oidc(oidc) if user.issuer() != oidc.issuer.as_str() => {
+            let issuer = oidc.issuer.as_str();
+            object.fault_within("user", "issuer", format!("people sign in here with {issuer}, and with nobody else"));
+            None
+        }
+        _ => Some(user),
     }
-    Some(user)
 }
 
 #[cfg(test)]

@@ -109,6 +109,11 @@ impl<'a> Object<'a> {
         self.found.add(FieldFault::at(self.pointer_to(name), detail));
     }
 
+    /// The same of a member of an object that was read before.
+    pub(super) fn fault_within(&self, object: &str, name: &str, detail: impl Into<String>) {
+        self.found.add(FieldFault::at(format!("{}/{name}", self.pointer_to(object)), detail));
+    }
+
     /// A text that must be there.
     pub(super) fn text(&mut self, name: &str) -> Option<String> {
         let value = self.required(name, "a text")?;

@@ -5,7 +5,7 @@ use http::{HeaderMap, header};
 use usher_store::{ApiKey, ApiKeyText, ApiScope, AuditAction};
 
 use super::problem::{Problem, ProblemKind};
-use crate::{app::App, config::Upstream};
+use crate::{app::App, config::Upstream, identity::bearer};
 
 /// A caller that was verified.
 pub(super) struct Caller<'a> {
@@ -52,14 +52,6 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// The one token of a request; `None` where there are several, or none.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let mut values = headers.get_all(header::AUTHORIZATION).iter();
-    let (Some(value), None) = (values.next(), values.next()) else { return None };
-    let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_matches(' '))
-}
-
 fn unauthenticated(app: &App, presented: bool) -> Problem {
     app.broker.turned_away(AuditAction::ApiKeyRefused, None, None);
     let error = if presented { ", error=\"invalid_token\"" } else { "" };
@@ -76,34 +68,4 @@ pub(super) fn turned_away(app: &App, action: AuditAction, key: &ApiKey) {
     let who = key.actor().zip(ClientId::new(key.server.as_str()).ok());
     let principal = who.map(|(user, client)| Principal { user, client });
     app.broker.turned_away(action, principal.as_ref(), Some(&key.server));
-}
-
-#[cfg(test)]
-mod tests {
-    use http::HeaderValue;
-
-    use super::*;
-
-    #[test]
-    fn a_token_comes_once_and_as_bearer() {
-        let read = |values: &[&'static str]| {
-            let mut headers = HeaderMap::new();
-            for value in values {
-                headers.append(header::AUTHORIZATION, HeaderValue::from_static(value));
-            }
-            bearer(&headers).map(str::to_owned)
-        };
-        assert_eq!(read(&["Bearer usher_x"]).as_deref(), Some("usher_x"));
-        assert_eq!(read(&["bearer   usher_x "]).as_deref(), Some("usher_x"));
-        for wrong in [
-            &[][..],
-            &["usher_x"],
-            &["Basic usher_x"],
-            &["Bearer"],
-            &["Bearer\tusher_x"],
-            &["Bearer usher_x", "Bearer usher_x"],
-        ] {
-            assert_eq!(read(wrong), None, "{wrong:?}");
-        }
-    }
 }

@@ -30,18 +30,20 @@ pub fn run(command: &Command) -> ExitCode {
 
 /// What was understood, without a secret.
 fn summary(config: &Config) -> String {
-    let Identity::Local { tokens_file, .. } = &config.identity;
+    let identity = match &config.identity {
+        Identity::Local { tokens_file } => format!("local, tokens of hosts in {}", tokens_file.display()),
+        Identity::Oidc(oidc) => format!("oidc, {}", oidc.issuer.as_str()),
+    };
     let store = match &config.database {
         Some(file) => format!("SQLite, {}", file.display()),
         None => "PostgreSQL".to_owned(),
     };
     let mut text = format!(
         "The configuration is right.\n\n  reached at   {}\n  listens on   {}\n  store        {store}\n  keys         {}\n  \
-         identity     local, tokens of hosts in {}\n",
+         identity     {identity}\n",
         config.public_url.origin(),
         config.listen,
         config.keys_file.display(),
-        tokens_file.display(),
     );
     for provider in &config.providers {
         let fields: Vec<_> = provider.fields().iter().map(|field| field.name.as_str()).collect();

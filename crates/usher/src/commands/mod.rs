@@ -1,8 +1,10 @@
 //! The command line. Commands read the environment, install the crypto provider and the log subscriber; nothing else does.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command speaks to the person at the terminal")]
 
+mod api_keys;
 pub mod config;
 pub mod demo;
+mod direct;
 pub mod doctor;
 mod forward;
 mod guard;
@@ -11,6 +13,7 @@ pub mod login;
 mod reload;
 pub mod serve;
 mod stop;
+mod table;
 
 use std::{io::IsTerminal, path::PathBuf, process::ExitCode};
 
@@ -47,6 +50,13 @@ enum Command {
         #[command(subcommand)]
         command: keys::Command,
     },
+    /// The keys by which servers beside Usher ask through its API.
+    ApiKeys {
+        #[command(subcommand)]
+        command: api_keys::Command,
+    },
+    /// Print the description of the API (OpenAPI 3.1).
+    Openapi,
 }
 
 /// Where the configuration is.
@@ -79,6 +89,11 @@ pub fn run() -> ExitCode {
             Command::Doctor(args) => doctor::run(&args).await,
             Command::Config { command } => config::run(&command),
             Command::Keys { command } => keys::run(&command).await,
+            Command::ApiKeys { command } => api_keys::run(&command).await,
+            Command::Openapi => {
+                print!("{}", crate::api::description());
+                ExitCode::SUCCESS
+            }
             Command::Guard => ExitCode::SUCCESS,
         }
     });

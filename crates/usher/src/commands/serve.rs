@@ -11,7 +11,7 @@ use crate::{
     app::App,
     clock::SystemClock,
     config::{Config, Identity},
-    identity::tokens::local_user,
+    identity::tokens::{Tokens, local_user},
     pages,
     serve::start,
     telemetry,
@@ -46,9 +46,10 @@ pub async fn run(args: &Args) -> ExitCode {
             Err(error) => return fail(&error),
         };
     // A log that a supervisor keeps is no place for secrets: only the person who looks on gets them (R-SEC-07).
-    if args.show_token || std::io::stdout().is_terminal() {
+    let tokens = running.app.identity.tokens();
+    if let Some(tokens) = tokens.filter(|_| args.show_token || std::io::stdout().is_terminal()) {
         match pages::login::link(&running.app, &local_user()).await {
-            Ok(link) => println!("{}", welcome(&running.app, &link)),
+            Ok(link) => println!("{}", welcome(&running.app, tokens, &link)),
             Err(error) => return fail(&error),
         }
     } else {
@@ -65,27 +66,34 @@ pub async fn run(args: &Args) -> ExitCode {
 }
 
 /// Where to go, and what to copy into a host.
-fn welcome(app: &App, link: &str) -> String {
+fn welcome(app: &App, tokens: &Tokens, link: &str) -> String {
     format!(
         "Usher is ready.\n\n  Sign in (once, within 10 minutes):  {link}\n  Your connections:                   {}\n\n\
          Point your MCP host at it:\n\n{}\n",
         app.config.public_url.join("/"),
-        host_config(app),
+        host_config(app, tokens),
     )
 }
 
 /// Where everything is, without a secret.
 fn addresses(app: &App) -> String {
-    let Identity::Local { tokens_file, .. } = &app.config.identity;
-    let mut text = format!(
-        "Usher is ready.\n\n  Your connections:  {}\n  Tokens of hosts:   {}\n",
-        app.config.public_url.join("/"),
-        tokens_file.display(),
-    );
+    let mut text = format!("Usher is ready.\n\n  Your connections:  {}\n", app.config.public_url.join("/"));
+    match &app.config.identity {
+        // Writing into a string cannot fail.
+        Identity::Local { tokens_file } => {
+            let _ = writeln!(text, "  Tokens of hosts:   {}", tokens_file.display());
+        }
+        Identity::Oidc(oidc) => {
+            let _ = writeln!(text, "  People sign in at: {}", oidc.issuer.as_str());
+        }
+    }
     for upstream in &app.config.upstreams {
         // Writing into a string cannot fail.
         let _ =
             writeln!(text, "  For hosts:         {}", app.config.public_url.join(&format!("/mcp/{}", upstream.name)));
+    }
+    if app.identity.tokens().is_none() {
+        return text;
     }
     text.push_str(
         "\nTo sign in, run usher login. In a terminal, or with --show-token, usher serve prints a link and a block for \
@@ -95,8 +103,8 @@ fn addresses(app: &App) -> String {
 }
 
 /// The `mcpServers` block that many hosts read, with the first client's token.
-pub fn host_config(app: &App) -> String {
-    let (_, token) = app.tokens.first();
+pub fn host_config(app: &App, tokens: &Tokens) -> String {
+    let (_, token) = tokens.first();
     let servers: serde_json::Map<String, serde_json::Value> = app
         .config
         .upstreams

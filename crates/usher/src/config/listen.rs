@@ -2,8 +2,9 @@
 
 use std::net::SocketAddr;
 
+use super::identity::Mode;
 use super::public_url::PublicUrl;
-use super::reader::{Node, Reported};
+use super::reader::{Node, Reported, Table};
 
 const EXAMPLE: &str = "address = \"127.0.0.1:8420\"";
 const DEFAULT_PORT: u16 = 8420;
@@ -11,8 +12,8 @@ const DEFAULT_PORT: u16 = 8420;
 /// A value that was given, with the place that a fault about it points to.
 type Given<'r, T> = Result<Option<(T, Node<'r>)>, Reported>;
 
-/// Reads `listen.address`: loopback, with a port (R-SEC-08).
-pub(super) fn read(node: Option<Node<'_>>) -> Given<'_, SocketAddr> {
+/// Reads `listen.address`, with a port; in identity mode local loopback (R-SEC-08).
+pub(super) fn read(node: Option<Node<'_>>, mode: Mode) -> Given<'_, SocketAddr> {
     let Some(section) = node else { return Ok(None) };
     let table = section.table(EXAMPLE).ok_or(Reported)?;
     let node = table.take("address");
@@ -29,10 +30,10 @@ pub(super) fn read(node: Option<Node<'_>>) -> Given<'_, SocketAddr> {
             "write an IP address and a port: \"127.0.0.1:8420\" or \"[::1]:8420\"",
         );
     };
-    if !address.ip().is_loopback() {
+    if mode == Mode::Local && !address.ip().is_loopback() {
         return fault(
             format!("{} is not loopback: in identity mode local nobody else may reach the service", address.ip()),
-            "use 127.0.0.1 or [::1]",
+            "use 127.0.0.1 or [::1], or mode = \"oidc\"",
         );
     }
     if address.port() == 0 {
@@ -41,12 +42,19 @@ pub(super) fn read(node: Option<Node<'_>>) -> Given<'_, SocketAddr> {
     Ok(Some((address, node)))
 }
 
-/// Both addresses, each following the other where only one is given.
+/// Both addresses, each following the other where only one is given. A service that is not on loopback stands behind
+/// another one, which people reach: both addresses are given, and nothing holds them together.
 pub(super) fn agree(
     public_url: Given<'_, PublicUrl>,
     listen: Given<'_, SocketAddr>,
+    mode: Mode,
+    root: &Table<'_>,
 ) -> Option<(PublicUrl, SocketAddr)> {
-    match (public_url.ok()?, listen.ok()?) {
+    let (public_url, listen) = (public_url.ok()?, listen.ok()?);
+    if mode == Mode::Oidc && public_url.as_ref().is_none_or(|(url, _)| url.is_https()) {
+        return behind(public_url, listen, root);
+    }
+    match (public_url, listen) {
         (None, None) => follow(SocketAddr::from(([127, 0, 0, 1], DEFAULT_PORT))),
         (None, Some((listen, _))) => follow(listen),
         (Some((url, _)), None) => {
@@ -73,6 +81,21 @@ pub(super) fn agree(
             Some((url, listen))
         }
     }
+}
+
+/// The addresses of a service that is reached over https, by what stands before it.
+fn behind(
+    public_url: Option<(PublicUrl, Node<'_>)>,
+    listen: Option<(SocketAddr, Node<'_>)>,
+    root: &Table<'_>,
+) -> Option<(PublicUrl, SocketAddr)> {
+    let Some((url, _)) = public_url else {
+        let fix = "add public_url = \"https://usher.example.com\", where people and clients reach it";
+        root.fault("public_url", "is missing", fix);
+        return None;
+    };
+    let usual = SocketAddr::from(([127, 0, 0, 1], DEFAULT_PORT));
+    Some((url, listen.map_or(usual, |(address, _)| address)))
 }
 
 fn follow(listen: SocketAddr) -> Option<(PublicUrl, SocketAddr)> {

@@ -6,6 +6,7 @@
 mod check;
 mod command;
 mod duration;
+mod egress;
 mod fault;
 mod field;
 mod file;
@@ -18,6 +19,7 @@ mod limits;
 mod listen;
 mod name;
 mod need;
+mod oidc;
 mod pattern;
 mod places;
 pub(crate) mod private_file;
@@ -44,12 +46,14 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 pub use check::Check;
 pub use command::Command;
+pub(crate) use duration::parse_long;
 pub use fault::{Fault, Faults};
 pub use field::Field;
 pub use identity::Identity;
 pub use limits::Limits;
 pub(crate) use name::is_name;
 pub use need::Need;
+pub use oidc::{Issuer, Oidc};
 pub use pattern::{Pattern, PatternError};
 pub use processes::Processes;
 pub use provider::{Provider, ProviderKind};
@@ -58,6 +62,7 @@ pub use template::{Template, TemplateError};
 pub use text::Text;
 pub use upstream::{Fallback, Transport, Upstream};
 
+use crate::egress::Allowed;
 use reader::{Document, Reader, Secrets};
 
 /// Everything the service is told by its operator.
@@ -77,6 +82,9 @@ pub struct Config {
     pub keys_file: PathBuf,
     /// How users and clients prove who they are.
     pub identity: Identity,
+    /// How commands reach the running service. Default `usher.control` beside the database, else beside the configuration;
+    /// rewritten at each start.
+    pub control_file: PathBuf,
     /// How much is served.
     pub limits: Limits,
     /// The services whose credentials users connect, in the order of the file.
@@ -85,6 +93,8 @@ pub struct Config {
     pub upstreams: Vec<Upstream>,
     /// How many servers that are commands may run.
     pub processes: Processes,
+    /// Where requests may go whose URL somebody else chose.
+    pub egress: Allowed,
     /// The folder of the configuration file, where relative paths start.
     pub directory: PathBuf,
 }
@@ -104,16 +114,23 @@ impl Config {
         let document = Document::parse(text);
         let reader = Reader::new(path, text, env, secrets);
         let config = document.read(&reader, |root| {
-            let public_url = public_url::read(root.take("public_url"));
-            let addresses = listen::agree(public_url, listen::read(root.take("listen")));
+            let identity = root.take("identity");
+            let mode = identity::mode(identity.as_ref());
+            let public_url = public_url::read(root.take("public_url"), mode);
+            let addresses = listen::agree(public_url, listen::read(root.take("listen"), mode), mode, root);
             let store = store::read(root.take("store"), &reader);
             let keys = keys::read(root.take("keys"), &reader);
             let store_wait = store.as_ref().map_or(store::WAIT, |store| store.wait);
             let (store, database) = store.map_or((None, None), |store| (Some(store.url), store.file));
             let folder = file::folder_or(database.as_ref(), reader.directory());
-            let local = identity::read(root.take("identity"), folder);
-            let (tokens, control) = local.map_or((None, None), |local| (Some(local.tokens), Some(local.control)));
-            let paths = [&keys, &tokens, &control].map(|file| file.as_ref().map(|file| file.path.clone()));
+            let (control, kind) =
+                identity::read(identity, folder).map(|section| (section.control, section.kind)).unzip();
+            let (tokens, oidc) = match kind {
+                Some(identity::Kind::Local { tokens }) => (Some(tokens), None),
+                Some(identity::Kind::Oidc(oidc)) => (None, Some(oidc)),
+                None => (None, None),
+            };
+            let paths = [&keys, &control, &tokens].map(|file| file.as_ref().map(|file| file.path.clone()));
             let database_path = database.as_ref().map(|file| file.path.clone());
             let files = [database, keys, tokens, control];
             file::check_distinct(&files.into_iter().flatten().collect::<Vec<_>>(), &reader);
@@ -121,9 +138,11 @@ impl Config {
             let upstreams = upstream::read_all(root, &providers);
             let limits = limits::read(root, upstreams.as_deref().unwrap_or_default());
             let processes = processes::read(root.take("processes"));
+            let egress = egress::read(root.take("egress"));
             // Only here may a section that failed end the reading: all faults are found by now.
             let (public_url, listen) = addresses?;
-            let [keys_file, tokens_file, control_file] = paths;
+            let [keys_file, control_file, tokens_file] = paths;
+            let local = tokens_file.map(|tokens_file| Identity::Local { tokens_file });
             Some(Self {
                 public_url,
                 listen,
@@ -131,11 +150,13 @@ impl Config {
                 store_wait,
                 database: database_path,
                 keys_file: keys_file?,
-                identity: Identity::Local { tokens_file: tokens_file?, control_file: control_file? },
+                identity: oidc.map(Identity::Oidc).or(local)?,
+                control_file: control_file?,
                 limits,
                 providers: providers.into_complete(),
                 upstreams: upstreams?,
                 processes: processes?,
+                egress: egress?,
                 directory: reader.directory().to_owned(),
             })
         });
@@ -156,13 +177,17 @@ impl Config {
     }
 }
 
-/// Where the files of the configuration are: enough for commands beside the service, which open no store.
+/// Where the files of the configuration are, and what its servers are called: enough for commands beside the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
     /// The file with the master keys.
     pub keys_file: PathBuf,
     /// The file by which commands reach the running service.
     pub control_file: PathBuf,
+    /// The database file, where the store is one.
+    pub database: Option<PathBuf>,
+    /// The names of the servers behind the gateway.
+    pub servers: Vec<String>,
 }
 
 impl Paths {
@@ -178,10 +203,11 @@ impl Paths {
         env: &dyn Fn(&str) -> Option<String>,
     ) -> Result<(Self, Option<SecretString>), Faults> {
         let config = Config::read(&text_of(path)?, path, env, Secrets::Spared)?;
-        let Identity::Local { control_file, .. } = config.identity;
         // What was spared is empty.
         let store = Some(config.store).filter(|url| !url.expose_secret().is_empty());
-        Ok((Self { keys_file: config.keys_file, control_file }, store))
+        let Config { keys_file, control_file, database, upstreams, .. } = config;
+        let servers = upstreams.into_iter().map(|upstream| upstream.name).collect();
+        Ok((Self { keys_file, control_file, database, servers }, store))
     }
 }
 

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use url::{Host, Url};
 
+use super::identity::Mode;
 use super::reader::{Node, Reported};
 
 /// The origin of the service: scheme, host and port, nothing else.
@@ -95,11 +96,12 @@ impl PublicUrl {
     }
 }
 
-/// Reads `public_url` for identity mode local: http on loopback (R-URL-02, R-SEC-08). `None` if it is not given.
+/// Reads `public_url`: https, or http on loopback (R-URL-02); the latter alone in identity mode local (R-SEC-08). `None` if
+/// it is not given.
 ///
 /// `localhost` stands for two addresses, `127.0.0.1` and `::1`, and we listen on one of them. Another user of the machine can
 /// listen on the other, and would get the keys and the cookies of each browser that tries it first.
-pub(super) fn read(node: Option<Node<'_>>) -> Result<Option<(PublicUrl, Node<'_>)>, Reported> {
+pub(super) fn read(node: Option<Node<'_>>, mode: Mode) -> Result<Option<(PublicUrl, Node<'_>)>, Reported> {
     const EXAMPLE: &str = "\"http://127.0.0.1:8420\"";
     let Some(node) = node else { return Ok(None) };
     let text = node.string(EXAMPLE).ok_or(Reported)?;
@@ -111,19 +113,23 @@ pub(super) fn read(node: Option<Node<'_>>) -> Result<Option<(PublicUrl, Node<'_>
         Ok(url) => url,
         Err(error) => return fault(&error.to_string(), &format!("write an origin, for example {EXAMPLE}")),
     };
-    if url.is_localhost() {
+    let public = mode == Mode::Oidc && url.is_https();
+    if url.is_localhost() && !public {
         return fault(
             "localhost is two addresses, 127.0.0.1 and [::1]; Usher listens on one of them, and another user of this \
              machine could take the other and with it what people type",
             &format!("use {EXAMPLE}"),
         );
     }
-    if url.loopback().is_none() || url.is_https() {
+    if mode == Mode::Local && (url.loopback().is_none() || url.is_https()) {
         return fault(
             "identity mode local serves one person on this machine, over http on loopback; \
-             https and public hosts need mode oidc, which is not available in this version",
-            &format!("use {EXAMPLE}"),
+             https and public hosts need mode oidc",
+            &format!("use {EXAMPLE}, or mode = \"oidc\" in [identity]"),
         );
+    }
+    if url.loopback().is_none() && !public {
+        return fault("http would carry cookies and keys in the open", "use https; http is for loopback alone");
     }
     if url.port() == 0 {
         return fault("port 0 is no address to be reached at", &format!("name a port: {EXAMPLE}"));

@@ -167,6 +167,11 @@ impl<'r> Node<'r> {
         None
     }
 
+    /// The string of a key, if this is a table that has one: a look ahead, after which the key is read as usual.
+    pub(super) fn peek(&self, key: &str) -> Option<&'r str> {
+        self.value.as_table()?.get(key)?.get_ref().as_str()
+    }
+
     pub(super) fn is_table(&self) -> bool {
         self.value.is_table()
     }

@@ -37,13 +37,10 @@ fn an_upstream_alone_is_a_whole_file() {
     assert_eq!(config.listen.to_string(), "127.0.0.1:8420");
     assert_eq!(config.store.expose_secret(), "sqlite:/etc/usher/usher.db");
     assert_eq!(config.keys_file, Path::new("/etc/usher/usher.keys"));
-    assert_eq!(
-        config.identity,
-        Identity::Local {
-            tokens_file: "/etc/usher/usher.tokens".into(),
-            control_file: "/etc/usher/usher.control".into(),
-        }
+    assert!(
+        matches!(&config.identity, Identity::Local { tokens_file } if tokens_file == Path::new("/etc/usher/usher.tokens"))
     );
+    assert_eq!(config.control_file, Path::new("/etc/usher/usher.control"));
     assert_eq!(config.directory, Path::new("/etc/usher"));
     assert!(config.providers.is_empty());
 
@@ -149,7 +146,7 @@ address = "0.0.0.0:8420"
 [store]
 url = "mysql://root:hunter2@db/usher"
 [identity]
-mode = "oidc"
+mode = "saml"
 issuer = "https://id.example"
 
 [[provider]]

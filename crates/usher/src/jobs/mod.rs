@@ -66,14 +66,9 @@ async fn listen(app: Arc<App>, mut events: Receiver<Event>) {
                 tokio::spawn(async move { session_changed(&app, &key).await });
             }
             Event::Everything => {
-                app.broker.credentials.forget_all();
-                app.relay.forget_sessions();
-                app.broker.waiting.wake_all();
+                app.forget();
                 let app = Arc::clone(&app);
-                tokio::spawn(async move {
-                    relay::catch_up(&app).await;
-                    relay::credentials_changed(&app, None).await;
-                });
+                tokio::spawn(async move { app.catch_up().await });
             }
         }
     }

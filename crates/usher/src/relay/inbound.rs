@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     app::App,
-    identity::tokens::local_user,
+    identity::Denied,
     mcp::{
         envelope::{EnvelopeError, Message, error_object},
         headers::{self, is_type},
@@ -34,11 +34,13 @@ use crate::{
 pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, request: Request<Body>) -> Response {
     let arrived = Instant::now();
     let (parts, body) = request.into_parts();
-    let Some(principal) = authenticate(&app, &parts.headers) else {
-        app.broker.turned_away(AuditAction::TokenRefused, None, None);
-        return unauthorized();
+    let upstream = app.config.upstreams.iter().position(|upstream| upstream.name == name);
+    let named = upstream.map(|upstream| &app.config.upstreams[upstream]);
+    let principal = match app.identity.authenticate(&parts.headers, named).await {
+        Ok(principal) => principal,
+        Err(denied) => return turn_away(&app, denied),
     };
-    let Some(upstream) = app.config.upstreams.iter().position(|upstream| upstream.name == name) else {
+    let Some(upstream) = upstream else {
         return reply::error(
             StatusCode::NOT_FOUND,
             None,
@@ -82,17 +84,10 @@ fn no_room(app: &App, principal: &Principal, upstream: usize, full: Full) -> Res
     reply::no_room(None, full)
 }
 
-/// The verified client and its user, from the bearer token alone (R-ID-02).
-fn authenticate(app: &App, headers: &HeaderMap) -> Option<Principal> {
-    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, token) = value.split_once(' ')?;
-    if !scheme.eq_ignore_ascii_case("bearer") {
-        return None;
-    }
-    Some(Principal { user: local_user(), client: app.tokens.verify(token.trim())? })
-}
-
-fn unauthorized() -> Response {
+/// The client is not let in (R-ID-05).
+fn turn_away(app: &App, denied: Denied) -> Response {
+    tracing::debug!(?denied, "a client is not let in");
+    app.broker.turned_away(AuditAction::TokenRefused, None, None);
     let mut response = reply::error(
         StatusCode::UNAUTHORIZED,
         None,

@@ -176,7 +176,7 @@ impl Stage {
         let random = Arc::new(SystemRandom);
         let running = start_at(pace, config, listener, clock.clone(), random, Some(Path::new(USHER))).await.unwrap();
         let origin = running.app.config.public_url.origin().to_owned();
-        let token = running.app.tokens.first().1.expose_secret().to_owned();
+        let token = running.app.identity.tokens().unwrap().first().1.expose_secret().to_owned();
         Self { running: Some(running), clock, folder, upstream, api, origin, token }
     }
 

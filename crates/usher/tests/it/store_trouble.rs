@@ -102,7 +102,7 @@ async fn a_held_call_ends_when_the_store_is_gone() {
 #[tokio::test]
 async fn who_is_turned_away_does_not_wait_for_the_audit_log() {
     let stage = Stage::new().await;
-    let principal = Principal { user: local_user(), client: stage.app().tokens.first().0.clone() };
+    let principal = Principal { user: local_user(), client: stage.app().identity.tokens().unwrap().first().0.clone() };
     // No future: there is nothing to wait for.
     stage.app().broker.turned_away(AuditAction::SessionRefused, Some(&principal), Some("weather"));
     assert_eq!(stage.audited(AuditAction::SessionRefused).await, 1);

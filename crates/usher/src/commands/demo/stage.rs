@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use elicit::{Random, SystemRandom};
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use tokio::net::TcpListener;
 
 use super::{
@@ -38,6 +38,7 @@ pub(super) struct Stage {
     /// The configuration of Usher, as it would stand in a file.
     pub(super) config: String,
     running: Running,
+    token: SecretString,
     /// Runs as long as this value lives.
     _weather: Weather,
     /// The last to go: the files of the parts above.
@@ -55,10 +56,11 @@ impl Stage {
         let config = config(&format!("http://{}", listener.local_addr()?), &format!("http://{}", weather.address));
         let parsed = Config::parse(&config, &folder.path().join("usher.toml"), &|_| None)?;
         // By default the one token is called "default", which would say little on the page.
-        let token = format!("{CLIENT} = \"{}\"\n", new_token(&SystemRandom).expose_secret());
-        private_file::create(&folder.path().join("usher.tokens"), &token)?;
+        let token = new_token(&SystemRandom);
+        let tokens = format!("{CLIENT} = \"{}\"\n", token.expose_secret());
+        private_file::create(&folder.path().join("usher.tokens"), &tokens)?;
         let running = start(parsed, Some(listener), Arc::new(SystemClock), Arc::new(SystemRandom), None).await?;
-        Ok(Self { journal, config, running, _weather: weather, folder })
+        Ok(Self { journal, config, running, token, _weather: weather, folder })
     }
 
     /// Where Usher is: its origin.
@@ -76,7 +78,7 @@ impl Stage {
         Wire {
             http: self.http(),
             endpoint: format!("{}/mcp/weather", self.origin()),
-            token: self.running.app.tokens.first().1.clone(),
+            token: self.token.clone(),
             received: Received::default(),
         }
     }

@@ -17,8 +17,7 @@ const DEADLINE: Duration = Duration::from_secs(5);
 
 /// Whether the service runs, or could.
 pub(super) async fn service(config: &Config, egress: &Egress) -> Finding {
-    let Identity::Local { control_file, .. } = &config.identity;
-    let control = match ControlFile::load(control_file) {
+    let control = match ControlFile::load(&config.control_file) {
         Ok(control) => control,
         Err(ControlError::Missing { .. }) => return asleep(config),
         Err(error) => return Finding::error("service", &error),
@@ -76,7 +75,7 @@ pub(super) fn browser(env: &dyn Fn(&str) -> Option<String>) -> Finding {
 
 /// The tokens of hosts, and what to put into a host's configuration.
 pub(super) fn hosts(config: &Config) -> Vec<Finding> {
-    let Identity::Local { tokens_file, .. } = &config.identity;
+    let Identity::Local { tokens_file } = &config.identity else { return Vec::new() };
     let file = tokens_file.display();
     if !tokens_file.try_exists().unwrap_or(true) {
         return vec![Finding::ok("hosts", format!("{file}, made at the first start with a token for one host"))];

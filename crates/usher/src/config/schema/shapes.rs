@@ -16,6 +16,11 @@ pub(super) fn path(description: &str, default: Option<&str>) -> Value {
     shape
 }
 
+/// A word of a protocol: one to 255 printable ASCII characters.
+pub(super) fn word(description: &str) -> Value {
+    json!({ "type": "string", "description": description, "pattern": "^[\\x20-\\x7e]{1,255}$" })
+}
+
 /// A text for people, in one language or several.
 pub(super) fn text(description: &str) -> Value {
     let line = json!({ "type": "string", "minLength": 1, "maxLength": 1000, "pattern": "\\S" });

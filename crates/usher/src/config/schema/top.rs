@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{identity, keys, limits, processes, provider, shapes, store, table, upstream};
+use super::{egress, identity, keys, limits, processes, provider, shapes, store, table, upstream};
 
 pub(super) fn section() -> Value {
     let properties = json!({
@@ -20,6 +20,7 @@ pub(super) fn section() -> Value {
         "identity": identity::section(),
         "limits": limits::section(),
         "processes": processes::section(),
+        "egress": egress::section(),
         "provider": shapes::tables(&provider::section(), 0),
         "upstream": shapes::tables(&upstream::section(), 1),
     });

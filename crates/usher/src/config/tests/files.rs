@@ -13,15 +13,15 @@ fn files_of_ours_stand_beside_the_database_by_default() {
     let config = with("[store]\nurl = \"sqlite:state/usher.db\"\n[keys]\nfile = \"/run/keys\"").unwrap();
     assert_eq!(config.store.expose_secret(), "sqlite:/etc/usher/state/usher.db");
     assert_eq!(config.keys_file, Path::new("/run/keys"));
-    let Identity::Local { tokens_file, control_file } = config.identity;
+    let Identity::Local { tokens_file } = config.identity else { panic!("another mode") };
     assert_eq!(tokens_file, Path::new("/etc/usher/state/usher.tokens"));
-    assert_eq!(control_file, Path::new("/etc/usher/state/usher.control"));
+    assert_eq!(config.control_file, Path::new("/etc/usher/state/usher.control"));
 
     let lines = "[store]\nurl = \"postgres:///usher\"\n[identity]\nmode = \"local\"\ncontrol_file = \"c\"";
     let config = with(lines).unwrap();
-    let Identity::Local { tokens_file, control_file } = config.identity;
+    let Identity::Local { tokens_file } = config.identity else { panic!("another mode") };
     assert_eq!(tokens_file, Path::new("/etc/usher/usher.tokens"));
-    assert_eq!(control_file, Path::new("/etc/usher/c"));
+    assert_eq!(config.control_file, Path::new("/etc/usher/c"));
 }
 
 /// The control file is overwritten at each start: it must not be a file that holds anything.
@@ -72,7 +72,12 @@ fn paths_are_known_without_the_stores_secret() {
         std::fs::write(&path, format!("[store]\n{store}\n{upstream}")).unwrap();
         assert_eq!(
             Paths::load(&path, &|_| None).unwrap(),
-            Paths { keys_file: folder.path("usher.keys"), control_file: folder.path("usher.control") },
+            Paths {
+                keys_file: folder.path("usher.keys"),
+                control_file: folder.path("usher.control"),
+                database: None,
+                servers: vec!["a".to_owned()],
+            },
             "{store}"
         );
         assert!(Config::load(&path, &|_| None).is_err(), "the service needs it");

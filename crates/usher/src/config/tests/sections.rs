@@ -5,7 +5,7 @@ use std::path::Path;
 use secrecy::ExposeSecret as _;
 
 use super::{faults, parse, with};
-use crate::config::{Config, Transport};
+use crate::config::{Config, Identity, Transport};
 
 #[test]
 fn a_provider_that_is_not_right_is_told_where() {
@@ -168,4 +168,73 @@ fn a_command_is_read_with_all_that_belongs_to_it() {
     assert_eq!(command.line(), "box -- npx 'it'\\''s'");
     assert_eq!((command.directory.as_path(), command.idle.as_secs()), (Path::new("/etc/usher/sub"), 3600));
     assert_eq!(config.upstreams[0].destination().target, command.line());
+}
+
+/// R-ID-01: what the issuer says a person is stays with that person.
+#[test]
+fn mode_oidc_needs_an_issuer_and_a_client_and_a_claim_that_lasts() {
+    let oidc = |lines: &str| {
+        let head = "public_url = \"https://usher.example\"\n[identity]\nmode = \"oidc\"\n";
+        with(&format!("{head}{lines}"))
+    };
+    let whole = "issuer = \"https://id.example/\"\nclient_id = \"usher\"\n";
+    let config = oidc(whole).unwrap();
+    let Identity::Oidc(read) = &config.identity else { panic!("another mode") };
+    assert_eq!((read.issuer.as_str(), read.issuer.url().as_str()), ("https://id.example/", "https://id.example/"));
+    assert_eq!((read.client_id.as_str(), read.user_claim.as_str()), ("usher", "sub"));
+    assert!(read.client_secret.is_none() && read.audience.is_none() && read.scopes.is_empty());
+    assert_eq!(config.control_file, Path::new("/etc/usher/usher.control"));
+    assert_eq!(config.listen.to_string(), "127.0.0.1:8420");
+
+    let more =
+        "client_secret = \"s\"\nuser_claim = \"oid\"\naudience = \"api://usher\"\nscopes = [\"mcp\", \"mcp:x\"]\n";
+    let Identity::Oidc(read) = oidc(&format!("{whole}{more}")).unwrap().identity else { panic!("another mode") };
+    assert_eq!((read.user_claim.as_str(), read.audience.as_deref()), ("oid", Some("api://usher")));
+    assert_eq!(read.scopes, ["mcp", "mcp:x"]);
+
+    for (lines, expected) in [
+        ("", "2:1 identity.issuer: is missing\n2:1 identity.client_id: is missing"),
+        (&*format!("{whole}user_claim = \"email\""), "6:14 identity.user_claim: email can change"),
+        (&*format!("{whole}scopes = [\"a b\"]"), "6:11 identity.scopes[0]: \"a b\" is no scope"),
+        (&*format!("{whole}tokens_file = \"t\""), "6:15 identity.tokens_file: tokens_file is for mode = \"local\""),
+        ("issuer = \"http://id.example\"\nclient_id = \"u\"", "4:10 identity.issuer: http would carry"),
+        ("issuer = \"https://id.example?x\"\nclient_id = \"u\"", "4:10 identity.issuer: contains a query"),
+    ] {
+        let found = faults(oidc(lines));
+        assert!(found.starts_with(expected), "{found}");
+    }
+    assert_eq!(
+        faults(with("[identity]\nissuer = \"https://id.example\"")),
+        "2:10 identity.issuer: issuer is for mode = \"oidc\""
+    );
+}
+
+/// R-URL-02
+#[test]
+fn mode_oidc_is_reached_over_https_or_on_loopback() {
+    let oidc = |lines: &str| {
+        with(&format!("{lines}\n[identity]\nmode = \"oidc\"\nissuer = \"https://id.example\"\nclient_id = \"u\""))
+    };
+    let listens = |lines: &str| oidc(lines).unwrap().listen.to_string();
+    assert_eq!(listens("public_url = \"https://usher.example\""), "127.0.0.1:8420");
+    assert_eq!(listens("public_url = \"https://usher.example\"\n[listen]\naddress = \"0.0.0.0:9000\""), "0.0.0.0:9000");
+    assert_eq!(listens("public_url = \"http://127.0.0.1:9000\""), "127.0.0.1:9000");
+    for (lines, expected) in [
+        ("", "1:1 public_url: is missing"),
+        ("public_url = \"http://usher.example\"", "1:14 public_url: http would carry cookies"),
+        ("public_url = \"http://localhost:9000\"", "1:14 public_url: localhost is two addresses"),
+    ] {
+        assert_eq!(&faults(oidc(lines))[..expected.len()], expected);
+    }
+}
+
+/// R-SEC-05
+#[test]
+fn what_egress_allows_is_an_address_a_range_or_a_name() {
+    let allowed = with("[egress]\nallow = [\"10.1.0.0/16\", \"::1\", \"ID.internal\"]").unwrap().egress;
+    assert_eq!((allowed.networks.len(), &allowed.hosts[..]), (2, &["id.internal".to_owned()][..]));
+    for wrong in ["10.1.0.1/16", "10.1", "https://a.example", "a..b", "*.example", ""] {
+        let found = faults(with(&format!("[egress]\nallow = [\"{wrong}\"]")));
+        assert!(found.starts_with("2:10 egress.allow[0]: "), "{found}");
+    }
 }

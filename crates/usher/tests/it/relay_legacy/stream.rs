@@ -126,7 +126,7 @@ async fn all_notices_that_wait_come_on_the_next_stream() {
     let (app, now) = (stage.app(), stage.clock.now());
     let new = |number: usize| NewInteraction {
         id: InteractionId::new(&*app.random),
-        principal: Principal { user: local_user(), client: app.tokens.first().0.clone() },
+        principal: Principal { user: local_user(), client: app.identity.tokens().unwrap().first().0.clone() },
         client_claim: None,
         provider: format!("provider-{number}"),
         destination: app.config.upstreams[0].destination(),

@@ -1,0 +1,93 @@
+//! How a command works on the store: directly, whether or not the service runs, and then it tells the service.
+//!
+//! Both databases take a second process. What the service keeps in memory would stay, so it is told to read again; on
+//! PostgreSQL other replicas hear of it from the store itself.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use elicit::SystemRandom;
+use secrecy::ExposeSecret as _;
+use usher_store::{KeyFile, KeyFileError, Store, StoreError, Vault};
+
+use super::{ConfigArgs, environment};
+use crate::{
+    config::{Faults, Paths},
+    egress::Egress,
+    identity::control::{ControlError, ControlFile},
+};
+
+/// How long the service may take to read again.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// The store that a configuration names, open.
+pub(crate) struct Direct {
+    /// The store.
+    pub(crate) store: Store,
+    /// The names of the servers of the configuration.
+    pub(crate) servers: Vec<String>,
+    control_file: PathBuf,
+}
+
+/// Why the store cannot be worked on.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DirectError {
+    #[error(transparent)]
+    Config(#[from] Faults),
+    #[error("the store's URL cannot be had here; give this command what the service has: its file or its variable")]
+    NoUrl,
+    #[error("there is no store at {}: no service has run with this configuration", .0.display())]
+    NoStore(PathBuf),
+    #[error("{}: {error}", path.display())]
+    Keys { path: PathBuf, error: KeyFileError },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Whether the service on this machine knows what was changed.
+#[derive(Debug)]
+pub(crate) enum Told {
+    /// It has read again.
+    Yes,
+    /// None runs here with this configuration.
+    NotRunning,
+    /// It may still use what it keeps in memory, for a minute at most. Says why.
+    No(String),
+}
+
+impl Direct {
+    /// Opens the store of this configuration. Makes neither a store nor a key file.
+    pub(crate) async fn open(args: &ConfigArgs) -> Result<Self, DirectError> {
+        let (paths, url) = Paths::load_with_store(&args.config, &environment)?;
+        let url = url.ok_or(DirectError::NoUrl)?;
+        if let Some(file) = paths.database.filter(|file| !file.try_exists().unwrap_or(true)) {
+            return Err(DirectError::NoStore(file));
+        }
+        let keys = KeyFile::load(&paths.keys_file)
+            .map_err(|error| DirectError::Keys { path: paths.keys_file.clone(), error })?;
+        let random = Arc::new(SystemRandom);
+        let store = Store::open(&url, Arc::new(Vault::new(Arc::new(keys), random.clone())), random).await?;
+        Ok(Self { store, servers: paths.servers, control_file: paths.control_file })
+    }
+
+    /// Closes the store, and has the running service read again what was changed.
+    pub(crate) async fn close(self) -> Told {
+        self.store.close().await;
+        let control = match ControlFile::load(&self.control_file) {
+            Ok(control) => control,
+            Err(ControlError::Missing { .. }) => return Told::NotRunning,
+            Err(error) => return Told::No(error.to_string()),
+        };
+        let egress = match Egress::new() {
+            Ok(egress) => egress,
+            Err(error) => return Told::No(error.to_string()),
+        };
+        let request = egress.operator().post(control.url.join("/control/reread"));
+        let request = request.bearer_auth(control.token.expose_secret()).timeout(DEADLINE);
+        match request.send().await {
+            Ok(answer) if answer.status().is_success() => Told::Yes,
+            Ok(answer) => Told::No(format!("{} answered {}", control.url.origin(), answer.status().as_u16())),
+            Err(error) if error.is_connect() => Told::NotRunning,
+            Err(error) => Told::No(format!("{}: {}", control.url.origin(), crate::egress::reason(&error))),
+        }
+    }
+}
