@@ -4,6 +4,7 @@
 use std::{borrow::Cow, cell::RefCell, collections::BTreeMap, ops::RangeInclusive, time::Duration};
 
 use axum::body::Body;
+use bytes::Bytes;
 use elicit::{RawObject, WireError};
 use http::{HeaderMap, header};
 use serde::{Serialize, de::IgnoredAny};
@@ -11,7 +12,10 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use super::problem::{Problem, ProblemKind};
-use crate::{body, mcp::headers::is_type};
+use crate::{
+    body::{self, Unread},
+    mcp::headers::is_type,
+};
 
 /// The largest body, in bytes.
 pub(super) const BODY_AT_MOST: usize = 64 * 1024;
@@ -62,26 +66,30 @@ impl Found {
 
 /// Reads a body as JSON text.
 pub(super) async fn text(headers: &HeaderMap, body: Body) -> Result<String, Problem> {
-    if !is_type(headers.get(header::CONTENT_TYPE), "application/json") {
-        return Err(Problem::new(ProblemKind::MediaType, "the content type must be application/json"));
-    }
-    let bytes = body::whole(body, BODY_AT_MOST).await?;
-    String::from_utf8(bytes.into()).map_err(|_| Problem::new(ProblemKind::Malformed, "the body is not UTF-8"))
+    as_json(headers, || body::whole(body, BODY_AT_MOST)).await
 }
 
 /// Reads a body that has nothing to say: none at all, or an empty object.
 pub(super) async fn nothing(headers: &HeaderMap, body: Body) -> Result<(), Problem> {
-    if !headers.contains_key(header::CONTENT_TYPE) {
-        let bytes = body::whole(body, BODY_AT_MOST).await?;
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        return Err(Problem::new(ProblemKind::MediaType, "a body needs the content type application/json"));
+    let bytes = body::whole(body, BODY_AT_MOST).await?;
+    if bytes.is_empty() {
+        return Ok(());
     }
-    let text = text(headers, body).await?;
+    let text = as_json(headers, || std::future::ready(Ok(bytes))).await?;
     let found = Found::default();
     let done = Object::body(&text, &found)?.map(Object::close);
     found.or(done)
+}
+
+/// What is of another type is not even read.
+async fn as_json<F: Future<Output = Result<Bytes, Unread>>>(
+    headers: &HeaderMap,
+    bytes: impl FnOnce() -> F,
+) -> Result<String, Problem> {
+    if !is_type(headers.get(header::CONTENT_TYPE), "application/json") {
+        return Err(Problem::new(ProblemKind::MediaType, "the content type must be application/json"));
+    }
+    String::from_utf8(bytes().await?.into()).map_err(|_| Problem::new(ProblemKind::Malformed, "the body is not UTF-8"))
 }
 
 /// An object of a body, whose members are taken one after the other; what is left at the end is a fault.

@@ -36,6 +36,7 @@ pub fn router() -> Router<Arc<App>> {
         .route("/api/openapi.json", get(openapi::document))
         .method_not_allowed_fallback(problem::method_not_allowed)
         .route("/api", any(problem::not_found))
+        .route("/api/", any(problem::not_found))
         .route("/api/{*rest}", any(problem::not_found))
         .layer(map_response(unkept))
 }
