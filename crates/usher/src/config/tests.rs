@@ -197,16 +197,16 @@ header = { Mcp-Session-Id = "{api_key}", Cookie = "{api_key}" }
     )
     .unwrap_err();
     insta::assert_snapshot!(faults.to_string(), @r#"
-    /etc/usher/usher.toml:1:14: public_url: identity mode local serves one person on this machine, over http on loopback; https and public hosts need mode oidc, which is not available in this version
-      fix: use "http://127.0.0.1:8420"
+    /etc/usher/usher.toml:1:14: public_url: identity mode local serves one person on this machine, over http on loopback; https and public hosts need mode oidc
+      fix: use "http://127.0.0.1:8420", or mode = "oidc" in [identity]
     /etc/usher/usher.toml:2:1: lisen: unknown key
       fix: did you mean listen?
     /etc/usher/usher.toml:4:11: listen.address: 0.0.0.0 is not loopback: in identity mode local nobody else may reach the service
-      fix: use 127.0.0.1 or [::1]
+      fix: use 127.0.0.1 or [::1], or mode = "oidc"
     /etc/usher/usher.toml:6:7: store.url: is neither a sqlite: nor a postgres:// URL
       fix: for example url = "sqlite:usher.db" or "postgres://usher@db.example.com/usher"; encode special characters of a password
-    /etc/usher/usher.toml:8:8: identity.mode: mode oidc is not available in this version
-      fix: use mode = "local"
+    /etc/usher/usher.toml:8:8: identity.mode: there is no mode "saml"
+      fix: use mode = "local" or mode = "oidc"
     /etc/usher/usher.toml:16:1: provider[0].field[0].labl: unknown key
       fix: did you mean label?
     /etc/usher/usher.toml:18:7: provider[0].check.get: http would carry credentials in the open

@@ -13,6 +13,7 @@
 )]
 
 mod memory;
+mod pages;
 mod pass;
 mod report;
 mod rounds;
@@ -60,6 +61,7 @@ async fn measure(usher: &str, folder: &str, filters: &[&str]) {
     let stage = Stage::new(Path::new(usher), Path::new(folder));
     pass::run(&stage, &report).await;
     rounds::run(&stage, &report).await;
+    pages::run(&stage, &report).await;
     start::run(&stage, &report);
     memory::run(&stage, &report).await;
 }

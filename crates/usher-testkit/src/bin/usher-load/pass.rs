@@ -64,7 +64,7 @@ pub(crate) async fn run(stage: &Stage, report: &Report) {
 }
 
 /// The person connects the provider, so that the credential is there.
-async fn connect(usher: &usher_testkit::load::Usher) {
+pub(crate) async fn connect(usher: &usher_testkit::load::Usher) {
     let message = message(&usher.program, "/mcp/p0", false).await;
     let mut line = Line::open(usher.program.address).await.expect("a connection");
     let asked = line.call(&message.call(1, 8, "")).await.expect("an answer").text();
@@ -74,7 +74,7 @@ async fn connect(usher: &usher_testkit::load::Usher) {
 }
 
 /// What calls of this way are made from; a legacy one with a session.
-async fn message(program: &Program, path: &str, legacy: bool) -> Message {
+pub(crate) async fn message(program: &Program, path: &str, legacy: bool) -> Message {
     let host = program.address.to_string();
     let made = |speech| Message::new(&*host, path, Setup::token(0), speech);
     if !legacy {

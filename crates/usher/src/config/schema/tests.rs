@@ -56,6 +56,7 @@ public_url = "http://127.0.0.1:8420"
 [identity]
 [limits]
 [processes]
+[egress]
 [[provider]]
 name = "weather"
 kind = "secret"

@@ -193,7 +193,7 @@ fn mode_oidc_needs_an_issuer_and_a_client_and_a_claim_that_lasts() {
     assert_eq!(read.scopes, ["mcp", "mcp:x"]);
 
     for (lines, expected) in [
-        ("", "2:1 identity.issuer: is missing\n2:1 identity.client_id: is missing"),
+        ("", "2:1 identity.client_id: is missing\n2:1 identity.issuer: is missing"),
         (&*format!("{whole}user_claim = \"email\""), "6:14 identity.user_claim: email can change"),
         (&*format!("{whole}scopes = [\"a b\"]"), "6:11 identity.scopes[0]: \"a b\" is no scope"),
         (&*format!("{whole}tokens_file = \"t\""), "6:15 identity.tokens_file: tokens_file is for mode = \"local\""),
