@@ -66,6 +66,12 @@ actions! {
     InteractionLimited = "interaction.limited",
     /// A client has too much under way at once, and was told to come back (R-SEC-01).
     ClientLimited = "client.limited",
+    /// A call was approved by its user, once.
+    OperationApproved = "operation.approved",
+    /// An approved call used its approval, and went on.
+    OperationUsed = "operation.used",
+    /// A browser came back from somebody else's page with what is not, or no longer, its own to come back with.
+    ReturnRefused = "return.refused",
     /// A credential was stored.
     CredentialConnected = "credential.connected",
     /// A client or a destination was allowed a stored credential (R-OAUTH-04, R-GW-04).

@@ -33,6 +33,12 @@ const STEPS: &[Step] = &[
         postgres: include_str!("../migrations/postgres/0003_limits.sql"),
     },
     Step {
+        version: 5,
+        name: "operations",
+        sqlite: include_str!("../migrations/sqlite/0005_operations.sql"),
+        postgres: include_str!("../migrations/postgres/0005_operations.sql"),
+    },
+    Step {
         version: 6,
         name: "api keys",
         sqlite: include_str!("../migrations/sqlite/0006_api_keys.sql"),

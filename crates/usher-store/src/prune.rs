@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use sqlx::Row as _;
 
 use crate::time::{micros, micros_before};
-use crate::{BROWSER_IDLE, Event, InteractionId, Kind, SessionKey, Store, StoreError};
+use crate::{APPROVAL_LASTS, BROWSER_IDLE, Event, InteractionId, Kind, SessionKey, Store, StoreError};
 
 /// Interactions are kept this long after their end, for the pages that tell how they ended.
 const INTERACTIONS: SignedDuration = SignedDuration::from_hours(30 * 24);
@@ -28,6 +28,13 @@ pub(crate) const EXPIRE: [&str; 2] = batch!(
     "UPDATE interactions SET state = 'expired', failure = NULL, version = version + 1 WHERE id IN ",
     "id",
     " FROM interactions WHERE state IN ('created', 'opened', 'consented', 'failed') AND expires_at <= $1",
+    " RETURNING id"
+);
+/// Calls that can be approved or used no longer: what they were called with may be anything about anybody.
+pub(crate) const DROP_OPERATIONS: [&str; 2] = batch!(
+    "UPDATE interactions SET operation = NULL, proof = NULL WHERE id IN ",
+    "id",
+    " FROM interactions WHERE operation IS NOT NULL AND expires_at <= $1",
     " RETURNING id"
 );
 pub(crate) const DELETE_INTERACTIONS: [&str; 2] = batch!(
@@ -84,6 +91,8 @@ pub(crate) const DELETE_AUDIT: [&str; 2] =
 pub struct Pruned {
     /// Interactions whose time had run out.
     pub interactions_expired: u64,
+    /// Calls whose question is over, with what they were called with.
+    pub operations: u64,
     /// Interactions that ended long ago.
     pub interactions_deleted: u64,
     /// MCP sessions that had ended.
@@ -103,7 +112,7 @@ pub struct Pruned {
 }
 
 impl Store {
-    /// Ends interactions that are overdue, and deletes ended sessions, links, notices and
+    /// Ends interactions that are overdue, and deletes the calls of those that ended, ended sessions, links, notices and
     /// declines, interactions 30 days after their end, and audit lines after 400 days.
     ///
     /// Works in transactions of 500 rows. If one fails, what came before stays done.
@@ -114,6 +123,7 @@ impl Store {
             interactions_expired: self
                 .sweep(EXPIRE, at, |id| InteractionId::parse(id).ok().map(Event::Interaction))
                 .await?,
+            operations: self.sweep(DROP_OPERATIONS, micros_before(now, APPROVAL_LASTS), |_| None).await?,
             interactions_deleted: self.sweep(DELETE_INTERACTIONS, micros_before(now, INTERACTIONS), |_| None).await?,
             sessions: self.sweep(DELETE_SESSIONS, at, |key| SessionKey::parse(key).map(Event::Session)).await?,
             notices: self.sweep(DELETE_NOTICES, at, |_| None).await?,

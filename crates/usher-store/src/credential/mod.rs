@@ -87,6 +87,8 @@ pub enum Completion {
     },
     /// The user allowed this interaction's client and destination the stored credential.
     Allow,
+    /// The user approved the very call that the interaction is asked for. Nothing is stored but that.
+    Once,
 }
 
 /// What stands for user and provider in events and caches: their SHA-256, base64url.

@@ -62,6 +62,8 @@ impl Store {
             }
             Completion::Allow if !matches!(stored, Stored::Readable(_)) => return Ok(Change::NoCredential),
             Completion::Allow => {}
+            // It has no credential: see `interaction::once`.
+            Completion::Once => return Ok(Change::Stored),
         }
         content.approve(Approval {
             client: interaction.principal.client.clone(),

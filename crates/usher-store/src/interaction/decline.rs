@@ -15,24 +15,24 @@ pub const DECLINE_RESTS: [SignedDuration; 3] =
 /// How long a decline is remembered.
 const REMEMBERED: SignedDuration = SignedDuration::from_hours(24);
 
-const NOTE: &str = "INSERT INTO declines (ask_key, times, rests_until, expires_at) VALUES ($1, 1, $2, $5) \
-     ON CONFLICT (ask_key) DO UPDATE SET \
+const NOTE: &str = "INSERT INTO declines (ask_key, times, rests_until, expires_at) \
+     SELECT ask_key, 1, $2, $5 FROM interactions WHERE id = $1 ON CONFLICT (ask_key) DO UPDATE SET \
      times = CASE WHEN declines.expires_at <= $6 THEN 1 ELSE declines.times + 1 END, \
      rests_until = CASE WHEN declines.expires_at <= $6 THEN excluded.rests_until \
      WHEN declines.times = 1 THEN $3 ELSE $4 END, \
      expires_at = excluded.expires_at";
-const FORGET: &str = "DELETE FROM declines WHERE ask_key = $1";
+const FORGET: &str = "DELETE FROM declines WHERE ask_key = (SELECT ask_key FROM interactions WHERE id = $1)";
 pub(crate) const RESTS: &str = "SELECT rests_until FROM declines WHERE ask_key = $1 AND rests_until > $2";
 pub(crate) const REST_OF: &str = "SELECT declines.rests_until FROM interactions \
      JOIN declines ON declines.ask_key = interactions.ask_key \
      WHERE interactions.id = $1 AND declines.rests_until > $2";
 
-/// Notes a decline of this question.
-pub(super) async fn note(connection: &mut AnyConnection, key: String, now: Timestamp) -> Result<(), StoreError> {
+/// Notes a decline of the question of this interaction.
+pub(super) async fn note(connection: &mut AnyConnection, id: &InteractionId, now: Timestamp) -> Result<(), StoreError> {
     let at = |later: SignedDuration| micros(now).saturating_add(whole(later));
     let [first, second, then] = DECLINE_RESTS;
     sqlx::query(NOTE)
-        .bind(key)
+        .bind(id.as_str().to_owned())
         .bind(at(first))
         .bind(at(second))
         .bind(at(then))
@@ -44,8 +44,8 @@ pub(super) async fn note(connection: &mut AnyConnection, key: String, now: Times
 }
 
 /// The person answered this question after all.
-pub(super) async fn forget(connection: &mut AnyConnection, key: String) -> Result<(), StoreError> {
-    sqlx::query(FORGET).bind(key).execute(connection).await?;
+pub(super) async fn forget(connection: &mut AnyConnection, id: &InteractionId) -> Result<(), StoreError> {
+    sqlx::query(FORGET).bind(id.as_str().to_owned()).execute(connection).await?;
     Ok(())
 }
 

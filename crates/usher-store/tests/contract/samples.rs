@@ -43,6 +43,7 @@ pub(crate) fn question(subject: &str) -> NewInteraction {
         provider: "weather".to_owned(),
         destination: destination("forecast"),
         reason: AskReason::Missing,
+        operation: None,
         expires_at: at(600),
     }
 }

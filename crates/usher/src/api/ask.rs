@@ -6,7 +6,8 @@ use axum::{body::Body, extract::State, response::Response};
 use elicit::{ClientId, Principal, UserId};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::Serialize;
-use usher_store::{ApiScope, OPEN_AT_MOST};
+use serde_json::Value;
+use usher_store::{ApiScope, OPEN_AT_MOST, Operation};
 use utoipa::ToSchema;
 
 use super::{
@@ -17,7 +18,7 @@ use super::{
 };
 use crate::{
     app::App,
-    broker::{AskedFor, INTERACTION_LIVES, Question},
+    broker::{AskedFor, INTERACTION_LIVES, ServerQuestion},
     claim,
     config::{Identity, Upstream},
     identity::tokens::local_user,
@@ -47,6 +48,11 @@ pub(super) struct NewInteraction {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     client_name: Option<String>,
+    /// The call that it is asked for. Needed where the provider is for one call alone: an approval, or an external page with
+    /// per = "call". Else it is only shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    operation: Option<OperationBody>,
     /// How long the person has for it, in seconds; 900 where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 60, maximum = 10800, default = 900)]
@@ -65,10 +71,39 @@ pub(super) struct User {
     subject: String,
 }
 
+/// A call of a tool, a prompt or a resource.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Operation)]
+#[allow(dead_code, reason = "as above")]
+pub(super) struct OperationBody {
+    /// `tools/call`, `prompts/get` or `resources/read`.
+    method: Method,
+    /// The name of the tool or the prompt, or the URI of the resource.
+    name: String,
+    /// The arguments of the tool or the prompt, as they will be used: what the person approves is good for these alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Object)]
+    arguments: Option<Value>,
+}
+
+/// What a call is for.
+#[derive(Serialize, ToSchema)]
+#[allow(dead_code, reason = "as above")]
+pub(super) enum Method {
+    #[serde(rename = "tools/call")]
+    ToolsCall,
+    #[serde(rename = "prompts/get")]
+    PromptsGet,
+    #[serde(rename = "resources/read")]
+    ResourcesRead,
+}
+
 /// A question that was read, and is right.
 struct Read {
     principal: Principal,
     client_claim: Option<String>,
+    operation: Option<Operation>,
     provider: String,
     lives: Duration,
 }
@@ -96,8 +131,9 @@ pub(super) async fn ask(State(app): State<Arc<App>>, headers: HeaderMap, body: B
     let found = Found::default();
     let read = Object::body(&text, &found)?.and_then(|object| read(object, caller.upstream, &app.config.identity));
     let read = found.or(read)?;
-    let question = Question {
+    let question = ServerQuestion {
         principal: &read.principal,
+        operation: read.operation.as_ref(),
         client_claim: read.client_claim.as_deref(),
         provider: &read.provider,
         lives: read.lives,
@@ -124,14 +160,38 @@ fn read(mut object: Object<'_>, upstream: &Upstream, identity: &Identity) -> Opt
         .text("client")
         .and_then(|client| ClientId::new(client).map_err(|error| object.fault("client", error.to_string())).ok());
     let claim = object.optional_text("client_name");
+    let operation = operation(&mut object);
     let lives = object.optional_seconds("expires_in", LEAST..=MOST);
     object.close();
     Some(Read {
         provider: provider?,
         principal: Principal { user: user?, client: client? },
         client_claim: claim?.and_then(|claim| claim::clean(&claim)),
+        operation: operation?,
         lives: lives?.unwrap_or(INTERACTION_LIVES),
     })
+}
+
+/// The call that the question is asked for, as it was written: `Some(None)` where it is left out.
+fn operation(object: &mut Object<'_>) -> Option<Option<Operation>> {
+    let Some(mut call) = object.optional_object("operation")? else { return Some(None) };
+    let (method, name) = (call.text("method"), call.text("name"));
+    let arguments = call.optional_raw_object("arguments");
+    call.close();
+    let (method, name, arguments) = (method?, Value::from(name?), arguments?);
+    let params = match (method.as_str(), arguments) {
+        ("resources/read", None) => format!("{{\"uri\":{name}}}"),
+        ("resources/read", Some(_)) => {
+            object.fault_within("operation", "arguments", "a resource has none");
+            return None;
+        }
+        (_, None) => format!("{{\"name\":{name}}}"),
+        (_, Some(arguments)) => format!("{{\"name\":{name},\"arguments\":{arguments}}}"),
+    };
+    Operation::exact(&method, Some(&params))
+        .map_err(|error| object.fault("operation", error.to_string()))
+        .ok()
+        .map(Some)
 }
 
 /// Whether the server has a need on the provider.

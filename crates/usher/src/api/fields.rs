@@ -162,6 +162,16 @@ impl<'a> Object<'a> {
         }
     }
 
+    /// The text of an object that may be left out: `Some(None)`. `None` where it is no object.
+    pub(super) fn optional_raw_object(&mut self, name: &str) -> Option<Option<&'a str>> {
+        let Some(value) = self.take(name) else { return Some(None) };
+        let is_object = value.get().starts_with('{');
+        if !is_object {
+            self.fault(name, "an object");
+        }
+        is_object.then(|| Some(value.get()))
+    }
+
     /// All that was asked for is taken: what is left is not known.
     pub(super) fn close(self) {
         let rest = self.object.to_json();

@@ -7,6 +7,7 @@
 mod answer;
 mod ask;
 mod cancel;
+mod complete;
 mod fields;
 mod key;
 mod openapi;
@@ -33,6 +34,7 @@ pub fn router() -> Router<Arc<App>> {
         .route("/api/v1/interactions", post(ask::ask))
         .route("/api/v1/interactions/{id}", get(show::show))
         .route("/api/v1/interactions/{id}/cancel", post(cancel::cancel))
+        .route("/api/v1/interactions/{id}/complete", post(complete::complete))
         .route("/api/openapi.json", get(openapi::document))
         .method_not_allowed_fallback(problem::method_not_allowed)
         .route("/api", any(problem::not_found))

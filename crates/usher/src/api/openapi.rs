@@ -13,7 +13,7 @@ use utoipa::{
 };
 
 use super::{
-    ask, cancel,
+    ask, cancel, complete,
     problem::{Details, ProblemKind},
     show,
 };
@@ -27,7 +27,7 @@ use super::{
         description = "Ask a person for a credential or an approval on one of Usher's pages, and learn what becomes of it. No answer holds a credential.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
-    paths(ask::ask, show::show, cancel::cancel, document),
+    paths(ask::ask, show::show, complete::complete, cancel::cancel, document),
     modifiers(&Common),
     tags((name = "interactions", description = "Visits of people to Usher's pages."))
 )]
@@ -84,6 +84,15 @@ pub(super) struct ShowProblems;
 impl IntoResponses for ShowProblems {
     fn responses() -> Responses {
         problems(&[&ALWAYS, &[ProblemKind::NotFound, ProblemKind::Invalid]])
+    }
+}
+
+/// The problems of completing.
+pub(super) struct CompleteProblems;
+
+impl IntoResponses for CompleteProblems {
+    fn responses() -> Responses {
+        problems(&[&ALWAYS, &BODY, &[ProblemKind::NotFound, ProblemKind::NotCompletable]])
     }
 }
 

@@ -9,7 +9,10 @@ use usher_store::StoreError;
 use utoipa::ToSchema;
 
 use super::fields::FieldFault;
-use crate::{body::Unread, broker::Refusal};
+use crate::{
+    body::Unread,
+    broker::{NotCompleted, Refusal},
+};
 
 /// The body of an error (RFC 9457).
 #[derive(Debug, Serialize, ToSchema)]
@@ -88,6 +91,8 @@ kinds! {
     TooSlow = REQUEST_TIMEOUT, "too-slow", "The body did not come in time";
     /// The interaction was answered before.
     Answered = CONFLICT, "answered", "The interaction was answered before";
+    /// It is no visit to an external page, or its person is not there.
+    NotCompletable = CONFLICT, "not-completable", "The interaction cannot be completed from here";
     /// The body is over the limit.
     TooLarge = PAYLOAD_TOO_LARGE, "too-large", "The body is too large";
     /// The body is of another type.
@@ -163,7 +168,26 @@ impl From<Refusal> for Problem {
             Refusal::TooManyOpen { retry_after } | Refusal::TooMany { retry_after } => {
                 Self::new(ProblemKind::TooManyQuestions, detail).retry_after(retry_after)
             }
+            Refusal::NoOperation(_) => Self::invalid(vec![FieldFault::at(
+                "/operation",
+                "the call is needed here: what the \
+                 person does is good for this call alone",
+            )]),
             Refusal::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<NotCompleted> for Problem {
+    fn from(not: NotCompleted) -> Self {
+        let detail = not.to_string();
+        match not {
+            NotCompleted::NotFound => Self::no_interaction(),
+            NotCompleted::NotExternal | NotCompleted::State(_) | NotCompleted::Changed => {
+                Self::new(ProblemKind::NotCompletable, detail)
+            }
+            NotCompleted::Busy => Self::new(ProblemKind::Unavailable, detail).retry_after(AGAIN),
+            NotCompleted::Store(error) => error.into(),
         }
     }
 }

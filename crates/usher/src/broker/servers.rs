@@ -8,20 +8,26 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use usher_store::{
-    Advanced, ApiKey, AuditAction, AuditEntry, Interaction, InteractionId, InteractionState, Outcome, Step, StoreError,
+    Advanced, ApiKey, AuditAction, AuditEntry, Interaction, InteractionId, InteractionState, Operation, Outcome, Step,
+    StoreError,
 };
 
-use super::{Broker, Missing, Refusal, waiting::until};
-use crate::{config::Upstream, credentials::Injection};
+use super::{Broker, NotCompleted, Refusal, needs::Call, waiting::until};
+use crate::{
+    config::{Need, Upstream},
+    credentials::Injection,
+};
 
 /// How often a step is repeated when others keep changing the same interaction.
 const ATTEMPTS: usize = 4;
 
 /// What a server asks for.
 #[derive(Debug)]
-pub struct Question<'a> {
+pub struct ServerQuestion<'a> {
     /// The user and the client, as the server verified them.
     pub principal: &'a Principal,
+    /// The call that it is asked for, whole, where the server says.
+    pub operation: Option<&'a Operation>,
     /// What the client says of itself.
     pub client_claim: Option<&'a str>,
     /// Whose credential is needed.
@@ -64,22 +70,36 @@ pub enum Withdrawn {
 }
 
 impl Broker {
-    /// Asks in the name of a server, which has verified for itself who and which client it is about.
+    /// Asks in the name of a server, which has verified for itself who and which client it is about. What was done for one
+    /// call alone is used up where nothing is missing (R-MRTR-03).
     pub async fn ask_for(
         &self,
         key: &ApiKey,
         upstream: &Upstream,
-        question: &Question<'_>,
+        question: &ServerQuestion<'_>,
     ) -> Result<AskedFor, Refusal> {
-        let Question { principal, client_claim, provider, lives } = *question;
-        let missing: Vec<Missing> =
-            self.examine(principal, upstream, |need| need.provider == provider, &mut Injection::default()).await?;
+        let ServerQuestion { principal, operation, client_claim, provider, lives } = *question;
+        let call = Call {
+            principal,
+            upstream,
+            method: operation.map_or("", Operation::method),
+            subject: operation.map(Operation::subject),
+            operation,
+        };
+        let missing = if !self.is_per_call(provider) {
+            let required = |need: &Need| need.provider == provider;
+            self.examine(principal, upstream, required, &mut Injection::default()).await?
+        } else if operation.is_some() {
+            self.unapproved_of(call, vec![provider], true).await?
+        } else {
+            return Err(Refusal::NoOperation(provider.to_owned()));
+        };
         if missing.is_empty() {
             return Ok(AskedFor::Nothing);
         }
         // As the store has it, where what is finer is cut off.
         let before = self.clock.now().as_microsecond();
-        let asked = self.ask_lasting(principal, client_claim, upstream, &missing, None, lives).await?;
+        let asked = self.ask_lasting(call, client_claim, &missing, None, lives).await?;
         let Some(asked) = asked.into_iter().next() else { return Ok(AskedFor::Nothing) };
         if asked.created_at.as_microsecond() < before {
             return Ok(AskedFor::Joined(Box::new(asked)));
@@ -145,6 +165,16 @@ impl Broker {
             }
         }
         Err(StoreError::Contended)
+    }
+
+    /// A server says that a visit to an external page is done. Once more says the same.
+    pub async fn complete_for(&self, key: &ApiKey, id: &InteractionId) -> Result<Interaction, NotCompleted> {
+        let Followed::Own(before) = self.of_server(id, &key.server).await? else { return Err(NotCompleted::NotFound) };
+        let done = self.complete_external(&key.server, id).await?;
+        if !matches!(before.state, InteractionState::Completed { .. }) {
+            self.audit_api(AuditAction::ApiInteractionCompleted, key, &done).await?;
+        }
+        Ok(done)
     }
 
     /// Who did what to which question, with the key that it was done with.

@@ -73,13 +73,22 @@ const SECTIONS: &[Section] = &[
             "memory",
         ],
     },
-    Section { path: "provider", head: "in [[provider]]", keys: &["name", "kind", "title", "about", "field", "check"] },
+    Section {
+        path: "provider",
+        head: "in [[provider]]",
+        keys: &["name", "kind", "title", "about", "field", "check", "url", "confirm", "per"],
+    },
     Section {
         path: "provider.field",
         head: "in [[provider.field]]",
         keys: &["name", "label", "description", "help_url", "secret", "required"],
     },
     Section { path: "provider.check", head: "in [provider.check]", keys: &["get", "header"] },
+    Section {
+        path: "provider.confirm",
+        head: "in [provider.confirm]",
+        keys: &["get", "header", "secret", "secret_file", "secret_env", "field", "equals"],
+    },
     Section {
         path: "upstream",
         head: "in [[upstream]]",
@@ -165,6 +174,7 @@ fn head(path: &str, key: &str) -> Option<&'static str> {
         ("upstream", "needs") => "[[upstream.needs]]",
         ("provider", "field") => "[[provider.field]]",
         ("provider", "check") => "[provider.check]",
+        ("provider", "confirm") => "[provider.confirm]",
         _ => return None,
     })
 }
@@ -194,11 +204,15 @@ mod tests {
         for (path, key, expected) in [
             ("", "needs", "it belongs in [[upstream.needs]]; known here: "),
             ("", "check", "it belongs in [provider.check]; known here: "),
-            ("", "header", "it belongs in [provider.check] or in [[upstream.needs]]; known here: "),
+            (
+                "",
+                "header",
+                "it belongs in [provider.check] or in [provider.confirm] or in [[upstream.needs]]; known here: ",
+            ),
             (
                 "",
                 "headers",
-                "did you mean header? It belongs in [provider.check] or in [[upstream.needs]]; known here: ",
+                "did you mean header? It belongs in [provider.check] or in [provider.confirm] or in [[upstream.needs]]; known here: ",
             ),
             ("", "upstreams", "did you mean upstream?"),
             ("upstream[0]", "header", "it belongs in [[upstream.needs]]"),

@@ -25,6 +25,7 @@ mod resume;
 mod rounds;
 mod screen;
 mod sessions;
+mod sought;
 mod streams;
 mod upstream;
 

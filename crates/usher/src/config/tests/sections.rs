@@ -10,7 +10,7 @@ use crate::config::{Config, Identity, Transport};
 #[test]
 fn a_provider_that_is_not_right_is_told_where() {
     let provider = |lines: &str| faults(with(&format!("[[provider]]\nname = \"p\"\n{lines}")));
-    for kind in ["oauth", "mcp", "external", "approval"] {
+    for kind in ["oauth", "mcp"] {
         let found = provider(&format!("kind = \"{kind}\"\nclient_id = \"x\""));
         assert_eq!(found, format!("3:8 provider[0].kind: kind {kind} is not available in this version"));
     }
