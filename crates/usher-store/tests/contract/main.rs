@@ -14,6 +14,7 @@ mod interaction;
 mod keys;
 mod limits;
 mod notice;
+mod once;
 mod prune;
 mod race;
 mod replicas;
@@ -155,6 +156,18 @@ contract! {
             a_session_that_ended_is_owed_nothing,
             a_notice_is_owed_for_as_long_as_the_question_can_complete,
             a_notice_that_was_not_delivered_is_given_back,
+        }
+        once {
+            an_approval_is_used_once,
+            an_approval_is_for_its_own_call_alone,
+            an_approval_lasts_a_quarter_of_an_hour,
+            of_many_claims_at_once_one_succeeds,
+            several_approvals_are_used_together_or_not_at_all,
+            each_call_is_its_own_question_and_rests_alone,
+            an_approval_that_was_written_or_changed_in_the_database_is_none,
+            an_edited_call_is_not_shown_and_not_approved,
+            a_call_is_sealed_and_goes_when_it_is_of_no_more_use,
+            a_way_back_works_once,
         }
         prune {
             what_is_overdue_expires_and_what_is_old_goes,

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use jiff::SignedDuration;
 use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::{AssertSqlSafe, Row as _};
-use usher_store::{Completion, Kind, Store, Vault};
+use usher_store::{Completion, Kind, NewInteraction, Operation, Store, Vault};
 
 use crate::samples::{DAY, at, client, completed, connect, question, random_token, secrets, session, user};
 use crate::setup::Database;
@@ -45,6 +45,10 @@ async fn plant(store: &Store) -> Vec<String> {
     store.create_login_link(&link, &user("user-1"), at(600), at(0)).await.unwrap();
     store.create_login_link(&unused, &user("user-1"), at(600), at(0)).await.unwrap();
     store.use_login_link(&link, &browser, at(DAY), at(1)).await.unwrap();
+    let arguments = "private-argument-of-a-call".to_owned();
+    let params = format!(r#"{{"name":"send","arguments":{{"to":"{arguments}"}}}}"#);
+    let operation = Some(Operation::exact("tools/call", Some(&params)).unwrap());
+    store.ask(&[NewInteraction { operation, ..question("user-3") }], None, at(0)).await.unwrap();
     let new = session();
     assert_eq!(new.upstream_session.as_ref(), Some(&upstream));
     let session_id = new.id.expose().to_owned();
@@ -54,7 +58,7 @@ async fn plant(store: &Store) -> Vec<String> {
     let (_, new) = store.rotate_api_key(&key.id, SignedDuration::from_hours(1), at(1)).await.unwrap().unwrap();
     // The id is no secret.
     let keys = [old, new].map(|text| text.expose_secret().rsplit_once(&format!("{}_", key.id)).unwrap().1.to_owned());
-    [vec![first, second, upstream, session_id], tokens.to_vec(), keys.to_vec()].concat()
+    [vec![first, second, upstream, session_id, arguments], tokens.to_vec(), keys.to_vec()].concat()
 }
 
 fn files(database: &Database) -> Vec<u8> {

@@ -15,9 +15,12 @@ use usher_store::{
 
 pub use self::confirm::ConfirmError;
 use super::{Broker, Submitted, Visit, VisitError};
-use crate::config::{
-    Confirm, External, Per,
-    link::{REFERENCE, RETURN_URL},
+use crate::{
+    config::{
+        Confirm, External, Per,
+        link::{REFERENCE, RETURN_URL},
+    },
+    identity::tokens::new_token,
 };
 
 /// How long a person has at the other side's page, from the moment they leave.
@@ -89,7 +92,7 @@ impl Broker {
         let visit = self.consent(visit).await?;
         fail_point!(Consented);
         let visit = self.lengthen(visit, AWAY).await?;
-        let token = self.random_token();
+        let token = new_token(&*self.random);
         if !self.store.keep_return(id, &token, browser).await? {
             // It ended in this moment; its page says how.
             return Err(VisitError::Ended(Box::new(self.of_user(id, user).await?)));
@@ -100,17 +103,18 @@ impl Broker {
         url.map(Departed::To).ok_or_else(|| VisitError::Changed(Box::new(visit.interaction)))
     }
 
-    /// A browser comes back. False, and audited, unless it is the one that left, for the first time.
+    /// A browser comes back from `provider`. False, and audited, unless it is the one that left for there, for the first time.
     pub async fn arrive(
         &self,
         id: &InteractionId,
         user: &UserId,
+        provider: &str,
         token: &SecretString,
         browser: &str,
     ) -> Result<bool, VisitError> {
         let interaction = self.of_user(id, user).await?;
         let now = self.clock.now();
-        if self.store.take_return(id, token, browser, now).await? {
+        if interaction.provider == provider && self.store.take_return(id, token, browser, now).await? {
             return Ok(true);
         }
         tracing::warn!(interaction = %id, "a return from an external page was refused");
@@ -187,11 +191,5 @@ impl Broker {
             }
         }
         Err(NotCompleted::Busy)
-    }
-
-    /// 256 random bits, in characters that can stand in a URL.
-    fn random_token(&self) -> SecretString {
-        // An interaction's id is made of the same.
-        SecretString::from(String::from(InteractionId::new(&*self.random)))
     }
 }

@@ -21,6 +21,9 @@ const PLACE_LIVES: i64 = 10 * 60;
 /// A year, in seconds.
 const LANGUAGE_LIVES: i64 = 365 * 24 * 60 * 60;
 
+/// How long a browser may be away at somebody else's page, in seconds: as long as a question can be open.
+const FLOW_LIVES: i64 = 3 * 60 * 60;
+
 /// The cookies we set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cookie {
@@ -30,6 +33,8 @@ pub enum Cookie {
     Place,
     /// The language that the person chose.
     Language,
+    /// What tells this browser from others when it comes back from somebody else's page. Set only after consent.
+    Flow,
 }
 
 /// Names and attributes of our cookies, for one installation.
@@ -52,6 +57,7 @@ impl Cookies {
             Cookie::Session => "",
             Cookie::Place => "-place",
             Cookie::Language => "-language",
+            Cookie::Flow => "-flow",
         };
         format!("{}{suffix}", self.name)
     }
@@ -62,6 +68,7 @@ impl Cookies {
             Cookie::Session => SESSION_LIVES,
             Cookie::Place => PLACE_LIVES,
             Cookie::Language => LANGUAGE_LIVES,
+            Cookie::Flow => FLOW_LIVES,
         };
         self.header(cookie, value, lives)
     }
@@ -80,7 +87,7 @@ impl Cookies {
         let secure = if self.secure { "; Secure" } else { "" };
         let text = format!("{name}={value}; Max-Age={lives}; Path=/; HttpOnly; SameSite=Lax{secure}");
         let mut header = HeaderValue::from_str(&text).ok()?;
-        header.set_sensitive(cookie == Cookie::Session);
+        header.set_sensitive(matches!(cookie, Cookie::Session | Cookie::Flow));
         Some(header)
     }
 
@@ -140,6 +147,8 @@ pub enum Form<'a> {
     Reconnect(&'a str),
     /// The question that this began: no form, but the mark in its address that the person began it themselves.
     Begun(&'a InteractionId),
+    /// Coming back from somebody else's page: no form, but what ties the way back to this session.
+    Return(&'a InteractionId),
     /// Signing out.
     SignOut,
 }
@@ -151,13 +160,14 @@ impl Form<'_> {
             Self::Disconnect(_) => "disconnect",
             Self::Reconnect(_) => "reconnect",
             Self::Begun(_) => "begun",
+            Self::Return(_) => "return",
             Self::SignOut => "sign-out",
         }
     }
 
     fn subject(&self) -> &str {
         match self {
-            Self::Connect(id) | Self::Begun(id) => id.as_str(),
+            Self::Connect(id) | Self::Begun(id) | Self::Return(id) => id.as_str(),
             Self::Disconnect(provider) | Self::Reconnect(provider) => provider,
             Self::SignOut => "",
         }

@@ -156,7 +156,7 @@ fn used(page: Page) -> Message {
 }
 
 /// Whether the text can be a token of ours: 43 base64url characters.
-fn is_token(text: &str) -> bool {
+pub(super) fn is_token(text: &str) -> bool {
     text.len() == 43 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
 }
 

@@ -27,6 +27,7 @@ pub fn router() -> Router<Arc<App>> {
     Router::new()
         .route("/", get(portal::connections::show))
         .route("/connect/{interaction}", get(connect::show::show).post(connect::submit::submit))
+        .route("/return/{provider}", get(connect::returned::returned))
         .route("/connections/{provider}/disconnect", get(portal::disconnect::ask).post(portal::disconnect::disconnect))
         .route("/connections/{provider}/reconnect", post(portal::reconnect::reconnect))
         .route("/login", get(login::ask).post(login::sign_in))

@@ -4,6 +4,7 @@
 #![allow(unreachable_pub, missing_docs, reason = "a test binary exports nothing")]
 
 mod api;
+mod approvals;
 mod connect_tool;
 #[cfg(feature = "fail-points")]
 mod crashes;
@@ -12,6 +13,7 @@ mod demo;
 mod doctor;
 mod door;
 mod endings;
+mod external;
 mod harness;
 mod keep_alive;
 mod keys_command;

@@ -34,6 +34,7 @@ async fn foreign_link(stage: &Stage) -> String {
         provider: "weather".to_owned(),
         destination: stage.app().config.upstreams[0].destination(),
         reason: AskReason::Missing,
+        operation: None,
         expires_at: now + std::time::Duration::from_mins(15),
     };
     let asked = stage.app().store.ask(&[new], None, now).await.unwrap();

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use usher_store::Approval;
+use usher_store::{Approval, Operation};
 
+use super::arguments;
 use crate::{
     broker::{Purpose, Visit},
     claim,
@@ -13,21 +14,10 @@ use crate::{
     },
 };
 
-/// The facts of an open question, in the order in which they are asked for: who, where, who else, what becomes of it.
-/// Of a question that the person began themselves, nobody asks.
-pub(super) fn facts(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
+/// Who asks, through which server, and for which call: what every open question says first. Of one that the person began
+/// themselves, nobody asks.
+pub(super) fn asked(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
     let interaction = &visit.interaction;
-    let target = interaction.destination.target.as_str();
-    let checked_at = visit.provider.check().map(|check| check.get.origin().ascii_serialization());
-    let others = others(visit);
-    let places: BTreeSet<&str> = others
-        .iter()
-        .map(|approval| approval.destination.target.as_str())
-        .chain(checked_at.as_deref())
-        .chain([target])
-        .collect();
-    let server = Said::of(&visit.upstream.title, words.language());
-    let name = visit.upstream.name.as_str();
     let client = interaction.principal.client.as_str();
     let mut facts = Vec::new();
     if begun {
@@ -41,7 +31,42 @@ pub(super) fn facts(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
             Fact::claimed(words.text("connect.claim"), value)
         }));
     }
+    let server = Said::of(&visit.upstream.title, words.language());
+    let name = visit.upstream.name.as_str();
     facts.push(Fact::said(words.text("connect.server"), server, (server.text() != name).then_some(name)));
+    facts.extend(visit.operation.as_ref().map(|operation| called(words, operation)));
+    facts
+}
+
+/// The call, by the name that the client gave: whole where the person approves this very call, else one short line.
+fn called(words: Words, operation: &Operation) -> Fact {
+    let label = words.text(match operation.method() {
+        "prompts/get" => "call.prompt",
+        "resources/read" => "call.resource",
+        _ => "call.tool",
+    });
+    let name = if operation.digest().is_some() {
+        arguments::text(words, operation.subject())
+    } else {
+        Html::text(&claim::clean(operation.subject()).unwrap_or_else(|| "?".to_owned()))
+    };
+    Fact::rich(label, Html::element("bdi", None, &name))
+}
+
+/// The facts of an open question about a credential, in the order in which they are asked for: who, where, who else, what
+/// becomes of it.
+pub(super) fn facts(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
+    let interaction = &visit.interaction;
+    let target = interaction.destination.target.as_str();
+    let checked_at = visit.provider.check().map(|check| check.get.origin().ascii_serialization());
+    let others = others(visit);
+    let places: BTreeSet<&str> = others
+        .iter()
+        .map(|approval| approval.destination.target.as_str())
+        .chain(checked_at.as_deref())
+        .chain([target])
+        .collect();
+    let mut facts = asked(words, visit, begun);
     facts.extend(refused_by(words, visit));
     // Said only where it is true of everything that is ever done with it.
     facts.push(if places.len() == 1 {
