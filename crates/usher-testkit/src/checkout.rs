@@ -130,7 +130,8 @@ async fn page(RawQuery(query): RawQuery) -> Response {
              <input type=\"hidden\" name=\"back\" value=\"{back}\"><button>{button}</button></form>"
         )
     };
-    let html = format!("<!doctype html><title>Pay</title><h1>Pay</h1>{}{}", form("/pay", "Pay"), form("/cancel", "Cancel"));
+    let html =
+        format!("<!doctype html><title>Pay</title><h1>Pay</h1>{}{}", form("/pay", "Pay"), form("/cancel", "Cancel"));
     answer(StatusCode::OK, "text/html", html)
 }
 
@@ -191,9 +192,5 @@ fn redirect(status: StatusCode, to: &str) -> Response {
 }
 
 fn answer(status: StatusCode, kind: &str, body: String) -> Response {
-    Response::builder()
-        .status(status)
-        .header(header::CONTENT_TYPE, kind)
-        .body(Body::from(body))
-        .expect("fixed headers")
+    Response::builder().status(status).header(header::CONTENT_TYPE, kind).body(Body::from(body)).expect("fixed headers")
 }

@@ -159,7 +159,8 @@ pub(crate) fn visit(purpose: Purpose) -> Visit {
 }
 
 /// A call that its page shows whole.
-pub(crate) const CALL: &str = r#"{"name":"delete_file","arguments":{"path":"/srv/<b>report</b>.txt","size":9007199254740993,"force":true}}"#;
+pub(crate) const CALL: &str =
+    r#"{"name":"delete_file","arguments":{"path":"/srv/<b>report</b>.txt","size":9007199254740993,"force":true}}"#;
 
 /// A question of another kind, about that call.
 pub(crate) fn once(provider: &str, state: InteractionState) -> Visit {
@@ -344,7 +345,9 @@ fn the_question_names_who_asks_and_where_the_key_goes() {
 fn an_approval_shows_the_whole_call() {
     let html = approve(Language::English);
     assert!(html.contains("<h1>Allow this once?</h1>"));
-    assert!(html.contains("<strong><bdi>claude-desktop</bdi></strong> wants to run <strong><bdi>delete_file</bdi></strong> on"));
+    assert!(html.contains(
+        "<strong><bdi>claude-desktop</bdi></strong> wants to run <strong><bdi>delete_file</bdi></strong> on"
+    ));
     for shown in ["/srv/&lt;b&gt;report&lt;/b&gt;.txt", "9007199254740993", ">true<", "Deleting needs your word."] {
         assert!(html.contains(shown), "{shown}: {html}");
     }
@@ -363,7 +366,8 @@ fn an_external_page_is_named_before_anybody_goes_there() {
     assert!(html.contains("You pay 3 euros for one report.") && html.contains("9007199254740993"));
     assert!(html.contains("value=\"continue\">Continue to checkout.pay.example</button>"));
     assert!(!html.contains("api.pay.example"), "what we ask is nobody's business");
-    let left = external(Language::English, "pay", InteractionState::Consented { at: now() }, Some(ConfirmError::NotYet));
+    let left =
+        external(Language::English, "pay", InteractionState::Consented { at: now() }, Some(ConfirmError::NotYet));
     assert!(left.contains("<button class=\"main\" name=\"action\" value=\"check\">Check again</button>"));
     assert!(left.contains("role=\"alert\"") && left.contains("Example Pay says that it is not done yet."));
     let user = external(Language::English, "terms", InteractionState::Opened { at: now() }, None);

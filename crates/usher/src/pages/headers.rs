@@ -36,7 +36,9 @@ struct LeadsTo(HeaderValue);
 /// Lets the form of this one page lead to `origin`, beside us.
 pub(crate) fn lead_to(response: &mut Response, origin: &str) {
     // An origin in ASCII is a header value.
-    if let Ok(policy) = HeaderValue::from_str(&POLICY.replace("form-action 'self'", &format!("form-action 'self' {origin}"))) {
+    if let Ok(policy) =
+        HeaderValue::from_str(&POLICY.replace("form-action 'self'", &format!("form-action 'self' {origin}")))
+    {
         response.extensions_mut().insert(LeadsTo(policy));
     }
 }

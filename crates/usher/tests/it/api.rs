@@ -2,6 +2,7 @@
 
 mod asking;
 mod bodies;
+mod calls;
 mod cancelling;
 mod command;
 mod description;
@@ -25,13 +26,19 @@ use crate::harness::{Setup, Stage};
 /// Where questions are asked.
 const INTERACTIONS: &str = "/api/v1/interactions";
 
+/// More needs of the weather server: what people do for one call alone.
+const PER_CALL: &str = "[[upstream.needs]]\nprovider = \"confirm\"\non = [\"tools/delete_*\", \"resources/vault:*\"]\n\
+                        [[upstream.needs]]\nprovider = \"pay\"\non = [\"tools/buy_*\"]\n";
+
 /// The usual set-up with a second server `other`, which needs the same credential, and these limits.
 async fn stage(limits: &str) -> Stage {
     let upstream = Upstream::start().await;
-    let mut setup = Setup::default();
+    let mut setup = Setup { needs: PER_CALL.to_owned(), ..Setup::default() };
     write!(
         setup.more,
         "[[provider]]\nname = \"unused\"\nkind = \"secret\"\n[[provider.field]]\nname = \"key\"\nlabel = \"Key\"\n\
+         [[provider]]\nname = \"confirm\"\nkind = \"approval\"\n\
+         [[provider]]\nname = \"pay\"\nkind = \"external\"\nurl = \"http://127.0.0.1:9/pay?id={{reference}}\"\n\
          [[upstream]]\nname = \"other\"\nurl = \"{}\"\n[[upstream.needs]]\nprovider = \"weather\"\n\
          header = {{ X-Api-Key = \"{{api_key}}\" }}\n[limits]\n{limits}\n",
         upstream.url()

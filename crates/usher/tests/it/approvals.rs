@@ -16,7 +16,8 @@ use crate::{
 
 const PROVIDER: &str = "[[provider]]\nname = \"confirm\"\ntitle = \"Approval\"\nkind = \"approval\"\n\
                         about = \"Deleting needs your word.\"\n";
-const NEED: &str = "[[upstream.needs]]\nprovider = \"confirm\"\non = [\"tools/delete_*\", \"prompts/wipe\", \"resources/vault:*\"]\n";
+const NEED: &str =
+    "[[upstream.needs]]\nprovider = \"confirm\"\non = [\"tools/delete_*\", \"prompts/wipe\", \"resources/vault:*\"]\n";
 
 /// A guarded call of each method.
 const GUARDED: [(&str, &str); 3] = [
@@ -278,7 +279,9 @@ async fn the_page_shows_all_of_the_call_and_nothing_is_markup() {
     let page = shown(&stage, &params).await;
     assert!(!page.html.contains("<script>alert") && !page.html.contains("<img"), "{}", page.html);
     assert!(!page.html.contains('\u{202e}'));
-    for seen in ["‹U+202E›txt.exe‹U+0000›", "9007199254740993", "delete_‹U+202E›", "</dd><img src=x>", "\\u202etxt.exe\\u0000"] {
+    for seen in
+        ["‹U+202E›txt.exe‹U+0000›", "9007199254740993", "delete_‹U+202E›", "</dd><img src=x>", "\\u202etxt.exe\\u0000"]
+    {
         assert!(page.text().contains(seen), "{seen}: {}", page.text());
     }
     let many: Vec<String> = (0..200).map(|number| format!("\"name-{number}\":\"value-{number}\"")).collect();

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// One address of each kind that the service has.
-const ROUTES: [&str; 14] = [
+const ROUTES: [&str; 15] = [
     "/mcp/weather",
     "/",
     "/connect/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
@@ -27,6 +27,7 @@ const ROUTES: [&str; 14] = [
     "/api/v1/interactions",
     "/api/v1/interactions/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
     "/api/v1/interactions/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA/cancel",
+    "/api/v1/interactions/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA/complete",
     "/api/openapi.json",
     "/api/nowhere",
     "/nowhere",

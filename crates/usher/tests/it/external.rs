@@ -97,7 +97,10 @@ async fn a_paid_call_goes_on_once() {
     let address = shop.leave(&person, &asked.url()).await;
     assert!(address.contains(&format!("id={}", Shop::id(&asked.url()))));
     assert!(person.set_cookie_lines().iter().any(|line| {
-        line.contains("-flow=") && line.contains("; HttpOnly") && line.contains("; SameSite=Lax") && line.contains("; Path=/")
+        line.contains("-flow=")
+            && line.contains("; HttpOnly")
+            && line.contains("; SameSite=Lax")
+            && line.contains("; Path=/")
     }));
     let back = shop.at_checkout(&person, &address, true).await;
     assert!(back.starts_with(&format!("{}/return/pay?token=", shop.stage.origin)), "{back}");
@@ -207,7 +210,11 @@ async fn a_way_back_is_good_once_and_for_one_browser() {
     refused(&other, &back).await;
     refused(&person, &back.replace("/return/pay", "/return/other")).await;
     refused(&person, &format!("{back}A")).await;
-    refused(&person, &format!("{}.{}", back.split('.').collect::<Vec<_>>()[..back.matches('.').count()].join("."), "A".repeat(43))).await;
+    refused(
+        &person,
+        &format!("{}.{}", back.split('.').collect::<Vec<_>>()[..back.matches('.').count()].join("."), "A".repeat(43)),
+    )
+    .await;
     for nothing in ["/return/pay", "/return/pay?token=x", "/return/pay?token=."] {
         assert_eq!(person.get(nothing).await.status, 404, "{nothing}");
     }

@@ -183,7 +183,10 @@ mod tests {
 
     #[test]
     fn what_is_sent_is_shown_in_ascii() {
-        assert_eq!(exact("{\"a\":\"é\u{1f600}\u{7f}\u{202e}\"}").to_string(), "{&quot;a&quot;:&quot;\\u00e9\\ud83d\\ude00\\u007f\\u202e&quot;}");
+        assert_eq!(
+            exact("{\"a\":\"é\u{1f600}\u{7f}\u{202e}\"}").to_string(),
+            "{&quot;a&quot;:&quot;\\u00e9\\ud83d\\ude00\\u007f\\u202e&quot;}"
+        );
     }
 
     /// Nothing is left out, however much it is; what is long is folded.
@@ -195,7 +198,10 @@ mod tests {
         }
         let html = shown(&format!("{many}}}"));
         for number in 0..200 {
-            assert!(html.contains(&format!("name-{number}</span></dt><dd><span class=\"said\">value-{number}<")), "{number}");
+            assert!(
+                html.contains(&format!("name-{number}</span></dt><dd><span class=\"said\">value-{number}<")),
+                "{number}"
+            );
         }
         assert_eq!(html.matches("<details").count(), 1);
         assert!(html.contains("180 more"), "{html}");

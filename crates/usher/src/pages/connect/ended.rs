@@ -300,7 +300,10 @@ pub(crate) mod tests {
             ("visited", once(language, "Example Pay", InteractionState::Completed { at }, &Left::Visit(Per::Call))),
             ("visited-user", once(language, "Terms", InteractionState::Completed { at }, &Left::Visit(Per::User))),
             ("declined-call", once(language, "Approval", InteractionState::Declined { at }, &Left::Call)),
-            ("declined-visit", once(language, "Example Pay", InteractionState::Declined { at }, &Left::Visit(Per::Call))),
+            (
+                "declined-visit",
+                once(language, "Example Pay", InteractionState::Declined { at }, &Left::Visit(Per::Call)),
+            ),
         ]
     }
 

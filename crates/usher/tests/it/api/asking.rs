@@ -110,7 +110,7 @@ async fn all_faults_are_told_at_once() {
         "/user/subject",
     ];
     assert_eq!(faults, expected, "{}", refused.text);
-    let text = "the server weather has no need on the provider unused; it needs weather";
+    let text = "the server weather has no need on the provider unused; it needs weather, confirm, pay";
     assert!(refused.text.contains(text), "{}", refused.text);
     assert!(waiting(&stage).await.is_empty());
 

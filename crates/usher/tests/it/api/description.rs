@@ -75,6 +75,7 @@ async fn real_answers_are_as_described() {
     let server = Server::weather(&stage).await;
     let one = format!("{INTERACTIONS}/{{id}}");
     let cancel = format!("{one}/cancel");
+    let complete = format!("{one}/complete");
     let mut seen = BTreeSet::new();
     let mut check = |method: Method, path: &str, answer: &Answer| {
         conforms(&description, &method, path, answer);
@@ -99,19 +100,32 @@ async fn real_answers_are_as_described() {
     check(Method::POST, INTERACTIONS, &server.ask("second").await);
     let missing = format!("{INTERACTIONS}/{}", "A".repeat(43));
     check(Method::GET, &one, &server.get(&missing).await);
-    check(Method::POST, &cancel, &server.post(&format!("{missing}/cancel"), "{}").await);
+    for (template, step) in [(&cancel, "cancel"), (&complete, "complete")] {
+        check(Method::POST, template, &server.post(&format!("{missing}/{step}"), "{}").await);
+        for body in ["{", r#"{"x":1}"#, &" ".repeat(70_000)] {
+            check(Method::POST, template, &server.post(&format!("{missing}/{step}"), body).await);
+        }
+    }
+    let buy = json!({ "method": "tools/call", "name": "buy_report" });
+    let buy = json!({ "provider": "pay", "client": "claude", "operation": buy }).to_string();
+    let paid = server.post(INTERACTIONS, buy).await;
+    check(Method::POST, INTERACTIONS, &paid);
+    let path_of_complete = format!("{}/complete", paid.path());
+    check(Method::POST, &complete, &server.post(&path_of_complete, "{}").await);
+    let person = stage.person().await;
+    let page = person.get(&paid.member("url")).await;
+    person.agreement(&page, &[]).send().await;
+    check(Method::POST, &complete, &server.post(&path_of_complete, "{}").await);
     for body in ["{", "{}", r#"{"provider":"unused","client":"a","x":1}"#] {
         check(Method::POST, INTERACTIONS, &server.post(INTERACTIONS, body).await);
-        check(Method::POST, &cancel, &server.post(&format!("{missing}/cancel"), body).await);
     }
-    let large = " ".repeat(70_000);
-    check(Method::POST, INTERACTIONS, &server.post(INTERACTIONS, large.clone()).await);
-    check(Method::POST, &cancel, &server.post(&format!("{missing}/cancel"), large).await);
+    check(Method::POST, INTERACTIONS, &server.post(INTERACTIONS, " ".repeat(70_000)).await);
     let gone = Server::named(&stage, "gone", &usher_store::ApiScope::ALL).await;
     for (method, template, path) in [
         (Method::POST, INTERACTIONS, INTERACTIONS.to_owned()),
         (Method::GET, &one, missing.clone()),
         (Method::POST, &cancel, format!("{missing}/cancel")),
+        (Method::POST, &complete, format!("{missing}/complete")),
     ] {
         let url = format!("{}{path}", stage.origin);
         check(method.clone(), template, &send(usher_testkit::agent().request(method.clone(), &url)).await);
@@ -150,6 +164,10 @@ async fn questions_are_taken_as_described() {
         json!({ "provider": "weather", "client": "a" }),
         json!({ "provider": "weather", "client": "a", "client_name": "A", "expires_in": 60 }),
         json!({ "provider": "weather", "client": "a", "user": { "issuer": "urn:usher:local", "subject": "owner" } }),
+        json!({ "provider": "confirm", "client": "a", "operation": { "method": "tools/call", "name": "delete_a" } }),
+        json!({ "provider": "confirm", "client": "a", "operation": { "method": "tools/list", "name": "delete_a" } }),
+        json!({ "provider": "confirm", "client": "a", "operation": { "method": "tools/call", "name": "a", "arguments": [] } }),
+        json!({ "provider": "confirm", "client": "a", "operation": null }),
         json!({ "provider": "weather" }),
         json!({ "client": "a" }),
         json!({ "provider": "weather", "client": "" }),
