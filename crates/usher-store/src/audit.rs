@@ -103,6 +103,22 @@ actions! {
     PageRefused = "page.refused",
     /// A token of the MCP side was refused (R-ID-04).
     TokenRefused = "token.refused",
+    /// A key of the API was made.
+    ApiKeyCreated = "api-key.created",
+    /// A key of the API got another secret.
+    ApiKeyRotated = "api-key.rotated",
+    /// A key of the API was ended.
+    ApiKeyRevoked = "api-key.revoked",
+    /// A key of the API was refused: it is none, has ended, may not do this, or was changed in the store.
+    ApiKeyRefused = "api-key.refused",
+    /// A server asked a question through the API.
+    ApiInteractionAsked = "api.interaction-asked",
+    /// A server took a question back through the API.
+    ApiInteractionCancelled = "api.interaction-cancelled",
+    /// A server told through the API that something took place.
+    ApiInteractionCompleted = "api.interaction-completed",
+    /// Too many requests came with one key of the API (R-SEC-01).
+    ApiLimited = "api.limited",
     /// A session was asked for by somebody else than its principal (R-ID-01).
     SessionRefused = "session.refused",
     /// A request state was refused (R-MRTR-02).

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod api_key;
 mod audit;
 mod browser;
 mod connect;
@@ -30,6 +31,7 @@ mod token;
 mod users;
 mod vault;
 
+pub use api_key::{ApiKey, ApiKeyId, ApiKeyText, ApiScope, ApiScopes, InvalidApiKey, ListedApiKey, NewApiKey};
 pub use audit::{AuditAction, AuditCursor, AuditEntry, AuditPage, AuditRow, Outcome};
 pub use browser::{
     BROWSER_IDLE, BROWSER_LIFETIME, BrowserId, BrowserSession, BrowserTimes, EndedBrowserSession, NewBrowserSession,

@@ -45,6 +45,12 @@ const STEPS: &[Step] = &[
         postgres: include_str!("../migrations/postgres/0005_operations.sql"),
     },
     Step {
+        version: 6,
+        name: "api keys",
+        sqlite: include_str!("../migrations/sqlite/0006_api_keys.sql"),
+        postgres: include_str!("../migrations/postgres/0006_api_keys.sql"),
+    },
+    Step {
         version: 7,
         name: "portal",
         sqlite: include_str!("../migrations/sqlite/0007_portal.sql"),

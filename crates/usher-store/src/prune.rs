@@ -87,6 +87,8 @@ pub(crate) const DELETE_IDLE_BROWSERS: [&str; 2] = batch!(
     " FROM browser_sessions WHERE last_seen_at <= $1",
     " RETURNING token_hash"
 );
+pub(crate) const DELETE_API_KEYS: [&str; 2] =
+    batch!("DELETE FROM api_keys WHERE id IN ", "id", " FROM api_keys WHERE expires_at <= $1", " RETURNING id");
 pub(crate) const DELETE_AUDIT: [&str; 2] =
     batch!("DELETE FROM audit WHERE number IN ", "number", " FROM audit WHERE at <= $1", " RETURNING action");
 
@@ -111,6 +113,8 @@ pub struct Pruned {
     pub sign_ins: u64,
     /// Browser sessions that had ended or were idle.
     pub browser_sessions: u64,
+    /// Keys of the API that ended long ago.
+    pub api_keys: u64,
     /// Lines of the audit log that were too old.
     pub audit: u64,
 }
@@ -136,6 +140,7 @@ impl Store {
             sign_ins: self.sweep(DELETE_SIGN_INS, at, |_| None).await?,
             browser_sessions: self.sweep(DELETE_ENDED_BROWSERS, at, |_| None).await?
                 + self.sweep(DELETE_IDLE_BROWSERS, idle, |_| None).await?,
+            api_keys: self.sweep(DELETE_API_KEYS, micros_before(now, INTERACTIONS), |_| None).await?,
             audit: self.sweep(DELETE_AUDIT, micros_before(now, AUDIT), |_| None).await?,
         })
     }

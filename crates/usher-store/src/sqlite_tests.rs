@@ -241,6 +241,11 @@ async fn every_statement_uses_an_index() {
         crate::rewrap::TABLES[1].swap,
         crate::rewrap::TABLES[2].find,
         crate::rewrap::TABLES[2].swap,
+        crate::rewrap::TABLES[3].find,
+        crate::rewrap::TABLES[3].swap,
+        crate::api_key::FIND,
+        crate::api_key::USED,
+        crate::api_key::ROTATE,
         crate::session::FIND,
         crate::session::COUNT,
         crate::session::IDLE_OF_USER,
@@ -291,6 +296,7 @@ async fn every_statement_uses_an_index() {
         crate::prune::DELETE_SIGN_INS[0],
         crate::prune::DELETE_ENDED_BROWSERS[0],
         crate::prune::DELETE_IDLE_BROWSERS[0],
+        crate::prune::DELETE_API_KEYS[0],
         crate::prune::DELETE_AUDIT[0],
     ];
     for sql in statements {

@@ -13,7 +13,7 @@ use http::{HeaderMap, StatusCode, header};
 use serde_json::json;
 use usher_store::StoreError;
 
-use crate::{app::App, config::Identity, control, pages, relay::inbound};
+use crate::{api, app::App, config::Identity, control, pages, relay::inbound};
 
 /// All routes of the service.
 pub fn router(app: Arc<App>) -> Router {
@@ -23,6 +23,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/control/reread", post(control::reread))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
+        .merge(api::router())
         .merge(pages::router())
         .fallback(pages::not_found)
         .layer(from_fn_with_state(Arc::clone(&app), guard))
@@ -39,6 +40,9 @@ async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Res
             let misdirected = status == StatusCode::MISDIRECTED_REQUEST;
             if misdirected && !path.starts_with("/mcp") && pages::elsewhere::wants_page(request.headers()) {
                 return pages::elsewhere::page(request.headers(), app.config.public_url.origin());
+            }
+            if path.starts_with("/api/") {
+                return api::at_the_door(status, text);
             }
             let mut body = String::new();
             let error =

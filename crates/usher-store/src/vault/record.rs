@@ -9,7 +9,8 @@ pub(crate) struct Record<'a> {
     pub(crate) id: &'a str,
     pub(crate) user: &'a UserId,
     /// The provider; of a session, the upstream and the client; of an interaction and its call, all that it is about; of
-    /// an approval, also which call and when; of what signs a browser in, its times.
+    /// an approval, also which call and when; of what signs a browser in, its times; of a key of the
+    /// API, whose user is its server, all that it allows.
     pub(crate) scope: &'a [&'a str],
 }
 
@@ -22,6 +23,7 @@ pub(crate) enum RecordKind {
     Session,
     LoginLink,
     BrowserSession,
+    ApiKey,
 }
 
 impl Record<'_> {
@@ -35,6 +37,7 @@ impl Record<'_> {
             RecordKind::Session => "session",
             RecordKind::LoginLink => "login link",
             RecordKind::BrowserSession => "browser session",
+            RecordKind::ApiKey => "api key",
         };
         let mut bytes = b"usher record 1".to_vec();
         let fixed = [kind, self.id, self.user.issuer(), self.user.subject()];

@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod api_key;
 mod audit;
 mod browser;
 mod credential;
@@ -61,6 +62,17 @@ macro_rules! contract {
 
 contract! {
     both {
+        api_key {
+            a_key_opens_for_its_server_alone,
+            a_rotated_key_opens_with_both_secrets_for_a_while,
+            of_two_rotations_at_once_no_secret_is_lost,
+            an_expired_key_opens_nothing_and_goes_later,
+            a_revoked_key_opens_nothing_at_once,
+            use_of_a_key_is_written_once_a_minute,
+            a_key_that_was_changed_in_the_database_is_none,
+            an_impossible_key_is_none,
+            a_key_outlives_the_rotation_of_its_master_key,
+        }
         audit {
             lines_come_back_newest_first_and_only_to_their_user,
             a_line_of_a_newer_version_is_kept_and_shown_as_unknown,

@@ -2,6 +2,7 @@ use std::fmt::Debug;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use jiff::SignedDuration;
 use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::{AssertSqlSafe, Row as _};
 use usher_store::{Completion, Kind, NewBrowserSession, NewInteraction, Operation, Store, Vault};
@@ -56,7 +57,11 @@ async fn plant(store: &Store) -> Vec<String> {
     let session_id = new.id.expose().to_owned();
     store.create_session(new, at(0)).await.unwrap();
     let tokens = [link, unused, browser, id, signed_in, kept].map(|token| token.expose_secret().to_owned());
-    [vec![first, second, upstream, session_id, arguments], tokens.to_vec()].concat()
+    let (key, old) = store.create_api_key(crate::api_key::reading(), at(0)).await.unwrap();
+    let (_, new) = store.rotate_api_key(&key.id, SignedDuration::from_hours(1), at(1)).await.unwrap().unwrap();
+    // The id is no secret.
+    let keys = [old, new].map(|text| text.expose_secret().rsplit_once(&format!("{}_", key.id)).unwrap().1.to_owned());
+    [vec![first, second, upstream, session_id, arguments], tokens.to_vec(), keys.to_vec()].concat()
 }
 
 fn files(database: &Database) -> Vec<u8> {

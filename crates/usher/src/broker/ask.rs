@@ -54,7 +54,19 @@ impl Broker {
         missing: &[Missing],
         notify: Option<&SessionKey>,
     ) -> Result<Vec<Interaction>, Refusal> {
-        let asked = self.ask_within_limits(call, client_claim, missing, notify).await;
+        self.ask_lasting(call, client_claim, missing, notify, INTERACTION_LIVES).await
+    }
+
+    /// The same with questions that last for `lives`.
+    pub(super) async fn ask_lasting(
+        &self,
+        call: Call<'_>,
+        client_claim: Option<&str>,
+        missing: &[Missing],
+        notify: Option<&SessionKey>,
+        lives: Duration,
+    ) -> Result<Vec<Interaction>, Refusal> {
+        let asked = self.ask_within_limits(call, client_claim, missing, notify, lives).await;
         if matches!(&asked, Err(refusal) if !matches!(refusal, Refusal::Store(_))) {
             self.turned_away(AuditAction::InteractionLimited, Some(call.principal), Some(&call.upstream.name));
         }
@@ -67,6 +79,7 @@ impl Broker {
         client_claim: Option<&str>,
         missing: &[Missing],
         notify: Option<&SessionKey>,
+        lives: Duration,
     ) -> Result<Vec<Interaction>, Refusal> {
         let questions: Vec<Question> = missing.iter().map(|one| self.question(call, &one.provider)).collect();
         for (question, Missing { provider, .. }) in questions.iter().zip(missing) {
@@ -78,7 +91,7 @@ impl Broker {
             return Err(Refusal::TooMany { retry_after: refused.retry_after });
         }
         let now = self.clock.now();
-        let new = missing.iter().map(|one| self.new_interaction(call, client_claim, one, now));
+        let new = missing.iter().map(|one| self.new_interaction(call, client_claim, one, now + lives));
         let new = new.collect::<Result<Vec<_>, _>>()?;
         let from_now = |until: Timestamp| Duration::try_from(until.duration_since(now)).unwrap_or_default();
         match self.store.ask_within(&new, notify, self.config.limits.user_open_questions, now).await? {
@@ -99,7 +112,7 @@ impl Broker {
         call: Call<'_>,
         client_claim: Option<&str>,
         missing: &Missing,
-        now: Timestamp,
+        expires_at: Timestamp,
     ) -> Result<NewInteraction, Refusal> {
         let operation = if self.is_per_call(&missing.provider) {
             let whole = call.operation.filter(|operation| operation.digest().is_some());
@@ -115,11 +128,11 @@ impl Broker {
             destination: call.upstream.destination(),
             reason: missing.reason,
             operation,
-            expires_at: now + INTERACTION_LIVES,
+            expires_at,
         })
     }
 
-    fn is_per_call(&self, provider: &str) -> bool {
+    pub(super) fn is_per_call(&self, provider: &str) -> bool {
         self.config.provider(provider).is_some_and(Provider::is_per_call)
     }
 

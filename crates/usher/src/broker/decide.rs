@@ -83,9 +83,16 @@ impl Broker {
     /// call that is not sent after that asks again (R-MRTR-03).
     async fn unapproved(&self, call: Call<'_>, claims: bool) -> Result<Vec<Missing>, StoreError> {
         let providers = self.per_call(call);
-        if providers.is_empty() {
-            return Ok(Vec::new());
-        }
+        if providers.is_empty() { Ok(Vec::new()) } else { self.unapproved_of(call, providers, claims).await }
+    }
+
+    /// The same of these providers alone.
+    pub(super) async fn unapproved_of(
+        &self,
+        call: Call<'_>,
+        providers: Vec<&str>,
+        claims: bool,
+    ) -> Result<Vec<Missing>, StoreError> {
         let lacking = match call.operation.and_then(Operation::digest) {
             // Nobody can have approved a call that is not known.
             None => providers.into_iter().map(str::to_owned).collect(),
@@ -113,7 +120,7 @@ impl Broker {
 
     /// Adds what can be used to `injection`, and returns what is `required` and cannot. Nobody is asked because of what is
     /// kept in memory, which may be older than their last answer: the store has the last word.
-    async fn examine(
+    pub(super) async fn examine(
         &self,
         principal: &Principal,
         upstream: &Upstream,

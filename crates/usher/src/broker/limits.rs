@@ -16,10 +16,14 @@ use std::{
 use elicit::{Digest, Principal, UserId};
 use jiff::Timestamp;
 use moka::{Entry, ops::compute::Op, sync::Cache};
-use usher_store::AuditAction;
+use usher_store::{ApiKeyId, AuditAction};
 
 use self::rate::Rate;
-use crate::{clock::Clock, config};
+use crate::{
+    clock::Clock,
+    config,
+    slots::{Full, Slot, Slots},
+};
 
 /// How long a question is the same one: whoever asks it again joins it and is not counted.
 const JOINED_FOR: Duration = Duration::from_mins(1);
@@ -87,6 +91,8 @@ pub struct Limits {
     clients: Rate<Principal>,
     upstreams: Rate<String>,
     tokens: Rate<()>,
+    api: Rate<ApiKeyId>,
+    api_waits: Slots<ApiKeyId>,
     asked: Cache<Question, Arc<Counted>>,
     audited: Cache<(Principal, AuditAction), Timestamp>,
     resting: Cache<Question, Rest>,
@@ -101,6 +107,8 @@ impl Limits {
             clients: Rate::per_minute(limits.client_questions_per_minute, clock),
             upstreams: Rate::per_minute(limits.upstream_questions_per_minute, clock),
             tokens: Rate::per_minute(AUDITED_TOKENS, clock),
+            api: Rate::per_minute(limits.api_requests_per_minute, clock),
+            api_waits: Slots::new(limits.api_waits, limits.api_waits_total),
             asked: remembering(JOINED_FOR),
             audited: remembering(AUDIT_RESTS),
             resting: remembering(REST_IS_KNOWN),
@@ -171,11 +179,22 @@ impl Limits {
         self.resting.invalidate(question);
     }
 
+    /// Counts one request with a key of the API.
+    pub fn count_api_request(&self, key: &ApiKeyId) -> Result<(), TooMany> {
+        self.api.count(key)
+    }
+
+    /// Takes a place for a request with a key of the API that waits.
+    pub(crate) fn api_wait(&self, key: &ApiKeyId) -> Result<Slot<ApiKeyId>, Full> {
+        self.api_waits.take(key)
+    }
+
     /// Drops counts that are full again. Called now and then, so that memory does not grow with users.
     pub fn shrink(&self) {
         self.users.shrink();
         self.clients.shrink();
         self.upstreams.shrink();
+        self.api.shrink();
     }
 }
 

@@ -5,6 +5,7 @@ mod decide;
 mod external;
 mod limits;
 mod needs;
+mod servers;
 mod visit;
 mod waiting;
 
@@ -19,6 +20,7 @@ pub use self::{
     external::{ConfirmError, Departed, Looked, NotCompleted},
     limits::{Limits, Question},
     needs::Call,
+    servers::{AskedFor, Followed, ServerQuestion, Withdrawn},
     visit::*,
     waiting::Waiting,
 };

@@ -48,6 +48,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 pub use check::Check;
 pub use command::Command;
+pub(crate) use duration::parse_long;
 pub use external::{Confirm, External, Per};
 pub use fault::{Fault, Faults};
 pub use field::Field;
@@ -181,7 +182,7 @@ impl Config {
     }
 }
 
-/// Where the files of the configuration are: enough for commands beside the service, which open no store.
+/// Where the files of the configuration are, and what its servers are called: enough for commands beside the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
     /// The file with the master keys.
@@ -190,6 +191,8 @@ pub struct Paths {
     pub control_file: PathBuf,
     /// The database file, where the store is one.
     pub database: Option<PathBuf>,
+    /// The names of the servers behind the gateway.
+    pub servers: Vec<String>,
 }
 
 impl Paths {
@@ -207,8 +210,9 @@ impl Paths {
         let config = Config::read(&text_of(path)?, path, env, Secrets::Spared)?;
         // What was spared is empty.
         let store = Some(config.store).filter(|url| !url.expose_secret().is_empty());
-        let Config { keys_file, control_file, database, .. } = config;
-        Ok((Self { keys_file, control_file, database }, store))
+        let Config { keys_file, control_file, database, upstreams, .. } = config;
+        let servers = upstreams.into_iter().map(|upstream| upstream.name).collect();
+        Ok((Self { keys_file, control_file, database, servers }, store))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// One address of each kind that the service has.
-const ROUTES: [&str; 9] = [
+const ROUTES: [&str; 15] = [
     "/mcp/weather",
     "/",
     "/connect/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
@@ -24,6 +24,12 @@ const ROUTES: [&str; 9] = [
     "/healthz",
     "/readyz",
     "/assets/usher.css",
+    "/api/v1/interactions",
+    "/api/v1/interactions/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+    "/api/v1/interactions/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA/cancel",
+    "/api/v1/interactions/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA/complete",
+    "/api/openapi.json",
+    "/api/nowhere",
     "/nowhere",
 ];
 

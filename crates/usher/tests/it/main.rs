@@ -3,6 +3,7 @@
 #![allow(clippy::similar_names, reason = "a stage and a state are told apart well enough")]
 #![allow(unreachable_pub, missing_docs, reason = "a test binary exports nothing")]
 
+mod api;
 mod approvals;
 mod connect_tool;
 #[cfg(feature = "fail-points")]
