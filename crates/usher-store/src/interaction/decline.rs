@@ -6,7 +6,6 @@ use elicit::UserId;
 use jiff::{SignedDuration, Timestamp};
 use sqlx::{AnyConnection, Row as _};
 
-use super::ask::ask_key;
 use super::row::{self, columns};
 use super::{Interaction, InteractionId};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
@@ -37,10 +36,12 @@ pub(crate) const REST_OF: &str = "SELECT declines.rests_until FROM interactions 
 pub(crate) const DECLINED: &str = concat!(
     "SELECT ",
     columns!(),
-    " FROM interactions WHERE user_key = $1 AND state = 'declined' AND state_at > $2 ORDER BY state_at DESC"
+    ", ask_key, (SELECT rests_until FROM declines WHERE declines.ask_key = interactions.ask_key) AS rests_until \
+     FROM interactions WHERE user_key = $1 AND state = 'declined' AND state_at > $2 ORDER BY state_at DESC"
 );
 /// How often it was declined stays: another decline makes it rest for longer.
-pub(crate) const RELEASE: &str = "UPDATE declines SET rests_until = $2 WHERE ask_key = $1 AND rests_until > $2";
+pub(crate) const RELEASE: &str = "UPDATE declines SET rests_until = $2 \
+     WHERE ask_key = (SELECT ask_key FROM interactions WHERE id = $1) AND rests_until > $2";
 
 /// A question that a person declined, and that is not asked by itself for now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,18 +109,13 @@ impl Store {
                 .bind(micros_before(now, longest))
                 .fetch_all(&self.shared.reader)
                 .await?;
-            let (mut resting, mut seen) = (Vec::new(), BTreeSet::new());
+            let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
             for row in &rows {
                 let interaction = row::interaction(row)?;
-                if interaction.principal.user == *user && seen.insert(key_of(&interaction)) {
-                    resting.push(interaction);
-                }
-            }
-            let mut connection = self.shared.reader.acquire().await?;
-            let mut found = Vec::new();
-            for interaction in resting {
-                if let Some(until) = rests(&mut connection, &key_of(&interaction), now).await? {
-                    found.push(Resting { interaction, until });
+                let until: Option<i64> = row.try_get("rests_until")?;
+                let Some(until) = until.filter(|until| *until > micros(now)) else { continue };
+                if interaction.principal.user == *user && seen.insert(row.try_get::<String, _>("ask_key")?) {
+                    found.push(Resting { interaction, until: timestamp(until, "declines")? });
                 }
             }
             Ok(found)
@@ -141,7 +137,7 @@ impl Store {
         Self::within(async {
             let mut transaction = self.begin().await?;
             let released = sqlx::query(RELEASE)
-                .bind(key_of(&interaction))
+                .bind(interaction.id.as_str().to_owned())
                 .bind(micros(now))
                 .execute(&mut *transaction)
                 .await?
@@ -157,10 +153,6 @@ impl Store {
         })
         .await
     }
-}
-
-fn key_of(interaction: &Interaction) -> String {
-    ask_key(&interaction.principal, &interaction.provider, &interaction.destination)
 }
 
 fn whole(duration: SignedDuration) -> i64 {

@@ -46,6 +46,7 @@ async fn of_mallory(stage: &Stage) {
         client_claim: None,
         provider: "weather".to_owned(),
         destination: stage.app().config.upstreams[0].destination(),
+        operation: None,
         reason: AskReason::Missing,
         expires_at: now + Duration::from_mins(15),
     };

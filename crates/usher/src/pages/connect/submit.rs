@@ -16,7 +16,7 @@ use crate::{
     broker::{Departed, Looked, Submitted, VisitError},
     identity::{
         browser::{Cookie, Form, Place, SignedIn},
-        tokens::new_token,
+        tokens::{is_token, new_token},
     },
     pages::{
         form::NO_FORM,

@@ -151,6 +151,7 @@ impl Scene {
             client_claim: None,
             provider: "weather".to_owned(),
             destination: self.app().config.upstreams[0].destination(),
+            operation: None,
             reason: AskReason::Missing,
             expires_at: now + std::time::Duration::from_mins(15),
         };
