@@ -6,7 +6,6 @@ use usher_store::Approval;
 
 use crate::{
     broker::{Purpose, Visit},
-    claim,
     pages::{
         page::Fact,
         words::{Html, Said, Words},
@@ -35,11 +34,7 @@ pub(super) fn facts(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
     } else {
         facts.push(Fact::noted(words.text("connect.asked_by"), client, words.text("connect.asked_by_note")));
         // Directly below what is verified, and in a frame of its own (R-SEC-02).
-        let claim = interaction.client_claim.as_deref().and_then(claim::clean);
-        facts.extend(claim.map(|claim| {
-            let value = words.rich("connect.claim_value", &[("claim", claim.as_str())]);
-            Fact::claimed(words.text("connect.claim"), value)
-        }));
+        facts.extend(interaction.client_claim.as_deref().and_then(|claim| Fact::calls_itself(words, claim)));
     }
     facts.push(Fact::said(words.text("connect.server"), server, (server.text() != name).then_some(name)));
     facts.extend(refused_by(words, visit));
