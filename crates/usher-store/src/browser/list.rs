@@ -161,10 +161,15 @@ impl Store {
             let named = Self::within(async {
                 let mut transaction = self.begin().await?;
                 let rows = sqlx::query(UNNAMED).fetch_all(&mut *transaction).await?;
+                let mut names = Vec::with_capacity(rows.len());
                 for row in &rows {
                     // What is nobody's has a key that no user has.
                     let key = user_of(row, SESSIONS).map_or_else(|_| "-".to_owned(), |user| user_key(&user));
-                    let hash: String = row.try_get("token_hash")?;
+                    names.push((row.try_get::<String, _>("token_hash")?, key));
+                }
+                // In one order by all replicas that start.
+                names.sort();
+                for (hash, key) in names {
                     sqlx::query(NAME).bind(hash).bind(key).execute(&mut *transaction).await?;
                 }
                 transaction.commit().await?;

@@ -7,7 +7,7 @@ use super::{
     language::Language,
     words::{Html, Said, Words},
 };
-use crate::identity::browser::Place;
+use crate::{claim, identity::browser::Place};
 
 /// The frame of a page: language, host, the way out.
 #[derive(Debug, Clone)]
@@ -182,6 +182,13 @@ impl Fact {
     /// A fact whose value has markup.
     pub(crate) fn rich(label: &'static str, value: Html) -> Self {
         Self { label, value, note: None, claimed: false }
+    }
+
+    /// What an app calls itself; `None` where nothing is left of it.
+    pub(crate) fn calls_itself(words: Words, claimed: &str) -> Option<Self> {
+        let claim = claim::clean(claimed)?;
+        let value = words.rich("connect.claim_value", &[("claim", claim.as_str())]);
+        Some(Self::claimed(words.text("connect.claim"), value))
     }
 
     /// What somebody says of themselves.

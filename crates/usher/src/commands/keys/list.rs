@@ -106,7 +106,8 @@ pub(super) fn described(uses: &KeyUses) -> Vec<(String, Option<Timestamp>)> {
     .collect()
 }
 
-fn named_count(count: u64, one: &str, many: &str) -> String {
+/// A number of things, in words.
+pub(in crate::commands) fn named_count(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 

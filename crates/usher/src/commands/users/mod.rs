@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use usher_store::{Holdings, StoredUser};
 
-use super::fail;
+use super::{fail, keys::named_count};
 use crate::clock::{Clock as _, SystemClock};
 
 /// What to do with them.
@@ -41,9 +41,8 @@ fn described(holdings: &Holdings) -> String {
         (browser_sessions, "signed-in browser", "signed-in browsers"),
         (login_links, "sign-in link", "sign-in links"),
     ];
-    let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
-    let words: Vec<_> =
-        counts.map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many })).collect();
+    let there = counts.into_iter().filter(|(count, ..)| *count > 0);
+    let words: Vec<_> = there.map(|(count, one, many)| named_count(count, one, many)).collect();
     if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
 }
 

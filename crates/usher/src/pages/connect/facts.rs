@@ -28,11 +28,7 @@ pub(super) fn asked(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
         let note = if here { "connect.asked_by_note" } else { "connect.asked_by_note_issuer" };
         facts.push(Fact::noted(words.text("connect.asked_by"), client, words.text(note)));
         // Directly below what is verified, and in a frame of its own (R-SEC-02).
-        let claim = interaction.client_claim.as_deref().and_then(claim::clean);
-        facts.extend(claim.map(|claim| {
-            let value = words.rich("connect.claim_value", &[("claim", claim.as_str())]);
-            Fact::claimed(words.text("connect.claim"), value)
-        }));
+        facts.extend(interaction.client_claim.as_deref().and_then(|claim| Fact::calls_itself(words, claim)));
     }
     let server = Said::of(&visit.upstream.title, words.language());
     let name = visit.upstream.name.as_str();

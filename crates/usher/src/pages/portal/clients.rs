@@ -8,11 +8,10 @@ use elicit::ClientId;
 use http::StatusCode;
 use jiff::Timestamp;
 use url::form_urlencoded;
-use usher_store::{Credential, StoreError};
+use usher_store::{Approval, Credential, StoreError};
 
 use super::said::{provider_title, server_title, shown};
 use crate::{
-    claim,
     config::Config,
     identity::browser::{Place, SignedIn},
     pages::{
@@ -98,10 +97,7 @@ impl Client {
     ) -> Self {
         let name = shown(id.as_str());
         let name = words.app_first(&name).to_owned();
-        let claim = claim.and_then(claim::clean).map(|claim| {
-            let value = words.rich("connect.claim_value", &[("claim", claim.as_str())]);
-            Fact::claimed(words.text("connect.claim"), value)
-        });
+        let claim = claim.and_then(|claim| Fact::calls_itself(words, claim));
         let uses = Fact::rich(words.text("clients.uses"), Html::list(uses(words, config, credentials, id)));
         let since = since(credentials, id).map(|at| Fact::rich(words.text("portal.since"), words.time(at, now)));
         Self {
@@ -120,9 +116,7 @@ pub(super) fn uses<'a>(
     credentials: &'a [Credential],
     id: &'a ClientId,
 ) -> impl Iterator<Item = Html> + 'a {
-    let approvals =
-        credentials.iter().flat_map(|credential| credential.approvals.iter().map(move |one| (credential, one)));
-    approvals.filter(|(_, approval)| approval.client == *id).map(move |(credential, approval)| {
+    approvals(credentials, id).map(move |(credential, approval)| {
         let provider = provider_title(words, config, &credential.provider);
         let server = server_title(words, config, &approval.destination.upstream);
         let target = shown(&approval.destination.target);
@@ -132,13 +126,17 @@ pub(super) fn uses<'a>(
 
 /// When it was allowed something first, where that is known of all that it was allowed.
 fn since(credentials: &[Credential], id: &ClientId) -> Option<Timestamp> {
-    let approvals =
-        credentials.iter().flat_map(|credential| credential.approvals.iter().map(move |one| (credential, one)));
-    let times: Option<Vec<Timestamp>> = approvals
-        .filter(|(_, approval)| approval.client == *id)
-        .map(|(credential, approval)| credential.approved_at.get(approval).copied())
-        .collect();
-    times?.into_iter().min()
+    let times = approvals(credentials, id).map(|(credential, approval)| credential.approved_at.get(approval).copied());
+    times.collect::<Option<Vec<_>>>()?.into_iter().min()
+}
+
+/// All that a client was allowed.
+fn approvals<'a>(
+    credentials: &'a [Credential],
+    id: &'a ClientId,
+) -> impl Iterator<Item = (&'a Credential, &'a Approval)> {
+    let all = credentials.iter().flat_map(|credential| credential.approvals.iter().map(move |one| (credential, one)));
+    all.filter(move |(_, approval)| approval.client == *id)
 }
 
 /// Where it is asked whether to take all of it back; the form's address as well.
@@ -155,7 +153,7 @@ pub(super) fn with_client(path: &str, id: &ClientId) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use usher_store::{Approval, CredentialStatus};
+    use usher_store::CredentialStatus;
 
     use super::*;
     use crate::pages::{gallery, language::Language};
