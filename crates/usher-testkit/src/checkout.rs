@@ -136,14 +136,14 @@ async fn page(RawQuery(query): RawQuery) -> Response {
 }
 
 async fn pay(State(inner): State<Arc<Inner>>, RawForm(form): RawForm) -> Response {
-    let form = String::from_utf8(form.to_vec()).expect("a form in UTF-8");
-    lock(&inner.paid).insert(field(&form, "id"));
-    back(&form)
+    let form = std::str::from_utf8(&form).expect("a form in UTF-8");
+    lock(&inner.paid).insert(field(form, "id"));
+    back(form)
 }
 
 /// Sends the browser back without a payment.
 async fn cancel(RawForm(form): RawForm) -> Response {
-    back(&String::from_utf8(form.to_vec()).expect("a form in UTF-8"))
+    back(std::str::from_utf8(&form).expect("a form in UTF-8"))
 }
 
 fn back(form: &str) -> Response {

@@ -5,6 +5,7 @@ use std::fmt;
 use elicit::{Digest, DigestError, RawObject, request_digest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// The most of one call that a person is asked to approve, in bytes: its name and its arguments together.
 pub const OPERATION_AT_MOST: usize = 64 * 1024;
@@ -70,7 +71,7 @@ impl Operation {
             _ => (members.get("name"), members.get("arguments")),
         };
         let name = name.ok_or(OperationError::Name)?.get();
-        let arguments = arguments.map(|arguments| arguments.get());
+        let arguments = arguments.map(RawValue::get);
         if name.len() + arguments.map_or(0, str::len) > OPERATION_AT_MOST {
             return Err(OperationError::TooLarge);
         }

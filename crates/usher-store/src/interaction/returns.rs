@@ -45,14 +45,14 @@ impl Store {
     ) -> Result<bool, StoreError> {
         Self::within(async {
             let mut transaction = self.begin().await?;
-            let taken = sqlx::query(TAKE)
+            let done = sqlx::query(TAKE)
                 .bind(id.as_str().to_owned())
                 .bind(hash(id, token, browser))
                 .bind(micros(now))
                 .fetch_optional(&mut *transaction)
                 .await?;
             transaction.commit().await?;
-            Ok(taken.is_some())
+            Ok(done.is_some())
         })
         .await
     }

@@ -126,6 +126,9 @@ pub(super) fn fix(path: &str, key: &str, known: &[&str]) -> String {
     let others = || SECTIONS.iter().filter(|section| section.path != here);
     // A table within this one that has the key is what was meant, most likely; its head was forgotten.
     for meant in [key, key.strip_suffix('s').unwrap_or(key)] {
+        if known.contains(&meant) {
+            break;
+        }
         let found = others().find(|section| is_inside(section) && section.keys.contains(&meant));
         if let Some(Section { head, .. }) = found {
             let spelt = if meant == key { String::new() } else { format!("did you mean {meant}? ") };

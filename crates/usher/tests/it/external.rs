@@ -1,5 +1,7 @@
 //! Visits to somebody else's page: a payment, confirmed by a request of ours or through the API.
 
+use std::fmt::Write as _;
+
 use http::Method;
 use usher::broker::NotCompleted;
 use usher_store::{AuditAction, InteractionId, InteractionState};
@@ -31,11 +33,13 @@ async fn shop(lines: &str, confirms: bool) -> Shop {
         checkout.page()
     );
     if confirms {
-        more += &format!(
+        write!(
+            more,
             "[provider.confirm]\nget = \"{}\"\nheader = {{ Authorization = \"Bearer {{secret}}\" }}\nsecret = \"{SECRET}\"\n\
              field = \"status\"\nequals = \"paid\"\n",
             checkout.question()
-        );
+        )
+        .unwrap();
     }
     let upstream = Upstream::start().await;
     upstream.tool("buy_report", Script::new().text("done"));
