@@ -37,8 +37,8 @@ async fn stage(limits: &str) -> Stage {
     write!(
         setup.more,
         "[[provider]]\nname = \"unused\"\nkind = \"secret\"\n[[provider.field]]\nname = \"key\"\nlabel = \"Key\"\n\
-         [[provider]]\nname = \"confirm\"\nkind = \"approval\"\n\
-         [[provider]]\nname = \"pay\"\nkind = \"external\"\nurl = \"http://127.0.0.1:9/pay?id={{reference}}\"\n\
+         [[provider]]\nname = \"confirm\"\nkind = \"approval\"\nabout = \"Deleting needs your word.\"\n\
+         [[provider]]\nname = \"pay\"\nkind = \"external\"\nabout = \"You pay 3 euros.\"\nurl = \"http://127.0.0.1:9/pay?id={{reference}}\"\n\
          [[upstream]]\nname = \"other\"\nurl = \"{}\"\n[[upstream.needs]]\nprovider = \"weather\"\n\
          header = {{ X-Api-Key = \"{{api_key}}\" }}\n[limits]\n{limits}\n",
         upstream.url()
