@@ -48,6 +48,7 @@ async fn stage(limits: &str) -> Stage {
 }
 
 /// A server beside Usher, with a key.
+#[derive(Clone)]
 struct Server {
     http: reqwest::Client,
     origin: String,
@@ -90,6 +91,16 @@ impl Server {
 
     async fn get(&self, path: &str) -> Answer {
         send(self.request(Method::GET, path)).await
+    }
+
+    /// Waits, once there is a place to.
+    async fn wait(&self, path: &str) -> Answer {
+        loop {
+            let answer = self.get(&format!("{path}?wait=60")).await;
+            if answer.status != 429 {
+                return answer;
+            }
+        }
     }
 
     async fn post(&self, path: &str, body: impl Into<String>) -> Answer {
