@@ -37,8 +37,8 @@ async fn stage(limits: &str) -> Stage {
     write!(
         setup.more,
         "[[provider]]\nname = \"unused\"\nkind = \"secret\"\n[[provider.field]]\nname = \"key\"\nlabel = \"Key\"\n\
-         [[provider]]\nname = \"confirm\"\nkind = \"approval\"\n\
-         [[provider]]\nname = \"pay\"\nkind = \"external\"\nurl = \"http://127.0.0.1:9/pay?id={{reference}}\"\n\
+         [[provider]]\nname = \"confirm\"\nkind = \"approval\"\nabout = \"Deleting needs your word.\"\n\
+         [[provider]]\nname = \"pay\"\nkind = \"external\"\nabout = \"You pay 3 euros.\"\nurl = \"http://127.0.0.1:9/pay?id={{reference}}\"\n\
          [[upstream]]\nname = \"other\"\nurl = \"{}\"\n[[upstream.needs]]\nprovider = \"weather\"\n\
          header = {{ X-Api-Key = \"{{api_key}}\" }}\n[limits]\n{limits}\n",
         upstream.url()
@@ -48,6 +48,7 @@ async fn stage(limits: &str) -> Stage {
 }
 
 /// A server beside Usher, with a key.
+#[derive(Clone)]
 struct Server {
     http: reqwest::Client,
     origin: String,
@@ -90,6 +91,16 @@ impl Server {
 
     async fn get(&self, path: &str) -> Answer {
         send(self.request(Method::GET, path)).await
+    }
+
+    /// Waits, once there is a place to.
+    async fn wait(&self, path: &str) -> Answer {
+        loop {
+            let answer = self.get(&format!("{path}?wait=60")).await;
+            if answer.status != 429 {
+                return answer;
+            }
+        }
     }
 
     async fn post(&self, path: &str, body: impl Into<String>) -> Answer {

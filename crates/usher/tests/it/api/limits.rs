@@ -26,25 +26,27 @@ async fn a_key_is_used_so_often_a_minute() {
 
 #[tokio::test]
 async fn questions_count_whoever_asks_them() {
-    let stage = stage("user_questions_per_minute = 2").await;
+    let stage = stage("user_questions_per_minute = 3").await;
     let server = Server::weather(&stage).await;
     server.asked("one").await;
     server.asked("two").await;
-    let refused = server.ask("three").await;
+    server.asked("three").await;
+    let refused = server.ask("four").await;
     refused.problem(429, "too-many-questions");
     assert_eq!(server.ask("two").await.status, 200, "to join is to ask nothing new");
     assert_eq!(stage.audited(AuditAction::InteractionLimited).await, 1);
     stage.clock.forward(i64::try_from(refused.retry_after()).unwrap());
-    server.asked("three").await;
+    server.asked("four").await;
 }
 
 #[tokio::test]
 async fn a_person_has_so_many_open_questions() {
-    let stage = stage("user_open_questions = 2").await;
+    let stage = stage("user_open_questions = 3").await;
     let server = Server::weather(&stage).await;
     server.asked("one").await;
     server.asked("two").await;
-    let refused = server.ask("three").await;
+    server.asked("three").await;
+    let refused = server.ask("four").await;
     refused.problem(429, "too-many-questions");
     assert!(refused.retry_after() <= 900, "{refused:?}");
     assert_eq!(server.ask("two").await.status, 200, "what is open may be joined");
@@ -59,8 +61,8 @@ async fn so_many_wait_at_a_time() {
     let path = server.asked("claude").await.path();
     let path_of_other = other.asked("claude").await.path();
     let waiting = |server: &Server, path: &str| {
-        let request = server.request(http::Method::GET, &format!("{path}?wait=60"));
-        tokio::spawn(request.send())
+        let (server, path) = (server.clone(), path.to_owned());
+        tokio::spawn(async move { server.wait(&path).await })
     };
     let first = waiting(&server, &path);
     let full = async |server: &Server, path: &str| {

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use http::Method;
 use tokio::time::Instant;
 use usher_testkit::{DEADLINE, within};
 
-use super::{Server, send, stage};
+use super::{Server, stage};
 use crate::harness::KEY;
 
 /// Time enough for what needs no waiting at all.
@@ -17,7 +16,7 @@ const ONE: &str = "api_waits = 1";
 
 /// Until somebody waits.
 async fn waited_for(server: &Server, path: &str) {
-    let path = path.replace("wait=60", "wait=1");
+    let path = format!("{path}?wait=1");
     let waits = async { while server.get(&path).await.status != 429 {} };
     within(DEADLINE, "nobody waits", waits).await;
 }
@@ -28,7 +27,7 @@ async fn a_wait_ends_when_the_person_is_done() {
     let stage = stage(ONE).await;
     let server = Server::weather(&stage).await;
     let asked = server.asked("claude").await;
-    let path = format!("{}?wait=60", asked.path());
+    let path = asked.path();
     let answering = async {
         waited_for(&server, &path).await;
         let person = stage.person().await;
@@ -36,7 +35,7 @@ async fn a_wait_ends_when_the_person_is_done() {
         person.connect(&asked.member("url"), &[("api_key", KEY)]).await;
         Instant::now()
     };
-    let (answer, done) = tokio::join!(server.get(&path), answering);
+    let (answer, done) = tokio::join!(server.wait(&path), answering);
     assert_eq!(answer.member("state"), "completed", "opened is no end");
     assert!(done.elapsed() < PROMPT);
 }
@@ -46,12 +45,12 @@ async fn a_wait_ends_when_the_person_declines() {
     let stage = stage(ONE).await;
     let server = Server::weather(&stage).await;
     let asked = server.asked("claude").await;
-    let path = format!("{}?wait=60", asked.path());
+    let path = asked.path();
     let declining = async {
         waited_for(&server, &path).await;
         stage.person().await.decline(&asked.member("url")).await;
     };
-    let (answer, ()) = tokio::join!(server.get(&path), declining);
+    let (answer, ()) = tokio::join!(server.wait(&path), declining);
     assert_eq!(answer.member("state"), "declined");
 }
 
@@ -92,8 +91,9 @@ async fn a_wait_ends_with_the_service() {
     let mut stage = stage(ONE).await;
     let server = Server::weather(&stage).await;
     let asked = server.asked("claude").await;
-    let path = format!("{}?wait=60", asked.path());
-    let waiting = tokio::spawn(send(server.request(Method::GET, &path)));
+    let path = asked.path();
+    let (waits, path_of_wait) = (server.clone(), path.clone());
+    let waiting = tokio::spawn(async move { waits.wait(&path_of_wait).await });
     waited_for(&server, &path).await;
     let before = Instant::now();
     stage.stop().await;
