@@ -28,14 +28,14 @@ const FLAGS = [
 
 let browser;
 
-/** One browser for the tests of a file. */
-export function useBrowser() {
+/** One browser for the tests of a file, with these flags of Chromium besides. */
+export function useBrowser(flags = []) {
   before(async () => {
     assert.ok(process.env.CHROMIUM, 'CHROMIUM is not set: run these tests by `cargo xtask test`');
     browser = await puppeteer.launch({
       executablePath: process.env.CHROMIUM,
       headless: true,
-      args: FLAGS,
+      args: [...FLAGS, ...flags],
       timeout: 30_000,
       protocolTimeout: 30_000,
     });
@@ -55,16 +55,17 @@ export async function stage(t) {
 
 /**
  * A page in a browser profile of its own, watched: a script error, a message of the console, a violation of the
- * content security policy or a request to somebody else fails the test when it ends.
+ * content security policy or a request to somebody else fails the test when it ends. `elsewhere` are origins of others
+ * that it may be led to.
  */
-export async function openPage(t, service, { language = 'en', script = true } = {}) {
+export async function openPage(t, service, { language = 'en', script = true, elsewhere = [] } = {}) {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   await page.setJavaScriptEnabled(script);
   await page.setExtraHTTPHeaders({ 'accept-language': language });
   await page.setViewport({ width: 1024, height: 768 });
-  const faults = watch(page, service.origin);
+  const faults = watch(page, service.origin, elsewhere);
   t.after(async () => {
     await context.close();
     assert.deepEqual(faults, []);
@@ -72,7 +73,7 @@ export async function openPage(t, service, { language = 'en', script = true } = 
   return page;
 }
 
-function watch(page, origin) {
+function watch(page, origin, elsewhere) {
   const faults = [];
   page.on('pageerror', (error) => faults.push(`script error: ${error.message}`));
   page.on('dialog', (dialog) => {
@@ -88,7 +89,8 @@ function watch(page, origin) {
   });
   page.on('request', (request) => {
     const url = new URL(request.url());
-    if (url.origin !== origin && url.protocol !== 'data:') faults.push(`request to ${url.origin}`);
+    const led = request.isNavigationRequest() && elsewhere.includes(url.origin);
+    if (url.origin !== origin && url.protocol !== 'data:' && !led) faults.push(`request to ${url.origin}`);
   });
   page.on('requestfailed', (request) => {
     const failure = request.failure()?.errorText;

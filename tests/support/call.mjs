@@ -10,7 +10,7 @@ const META = {
 /** Calls `get_forecast`; `more` is what a retry adds. Returns the JSON-RPC message that answers it. */
 export async function callTool(service, more = {}) {
   const params = { name: 'get_forecast', arguments: { city: 'Oslo' }, _meta: META, ...more };
-  const response = await fetch(service.mcp, {
+  const response = await service.fetch(service.mcp, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${service.token}`,

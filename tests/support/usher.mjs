@@ -11,15 +11,16 @@ import { freePort } from './port.mjs';
 const BINARY = process.env.USHER_BIN;
 
 /** The configuration of a gateway at `origin` before `servers`. */
-function configuration({ origin, port, servers }) {
+function configuration({ origin, port, store, identity, servers }) {
   return `
 public_url = "${origin}"
 [listen]
 address = "127.0.0.1:${port}"
 [store]
-url = "sqlite:usher.db"
+url = "${store}"
 [keys]
 file = "usher.keys"
+${identity}
 ${servers}`;
 }
 
@@ -52,14 +53,25 @@ header = { X-Api-Key = "{api_key}" }
 /**
  * Starts the service. `upstream` is the origin of the server behind it, `hold` how long a call may wait, `check`
  * whether a key is checked when it is entered. `servers` is the configuration of other upstreams in place of that one.
+ * `site` is where and for whom: `{ port, origin, fetch }` for a `public_url` that is not where it listens, with a `fetch` that
+ * finds it; `identity`, the section of that name, without which it is one person on this machine; `store`, a URL.
  */
-export async function startUsher({ upstream, hold = '20s', check = true, servers = weather({ upstream, hold, check }) }) {
+export async function startUsher({ upstream, hold = '20s', check = true, servers = weather({ upstream, hold, check }), site = {} }) {
   if (!BINARY) throw new Error('USHER_BIN is not set: run these tests by `cargo xtask test`, or name a built usher');
   const folder = await mkdtemp(join(tmpdir(), 'usher-test-'));
-  const port = await freePort();
-  const origin = `http://127.0.0.1:${port}`;
+  const { port = await freePort(), identity = '', store = 'sqlite:usher.db' } = site;
+  const { origin = `http://127.0.0.1:${port}`, fetch = globalThis.fetch } = site;
   const config = join(folder, 'usher.toml');
-  await writeFile(config, configuration({ origin, port, servers }));
+  await writeFile(config, configuration({ origin, port, store, identity, servers }));
+
+  /** What the command `usher …` prints. */
+  async function command(...args) {
+    const options = { cwd: folder, timeout: 10_000 };
+    const { stdout } = await promisify(execFile)(BINARY, [...args, '--config', config], options);
+    return stdout;
+  }
+  // Several replicas would each make their own keys, so with PostgreSQL somebody makes them once.
+  if (!store.startsWith('sqlite:')) await command('keys', 'init');
 
   let log = '';
   let current = launch();
@@ -100,6 +112,7 @@ export async function startUsher({ upstream, hold = '20s', check = true, servers
 
   const service = {
     origin,
+    fetch,
     mcp: `${origin}/mcp/weather`,
     /** The endpoint of the upstream with this name. */
     endpoint: (name) => `${origin}/mcp/${name}`,
@@ -107,8 +120,7 @@ export async function startUsher({ upstream, hold = '20s', check = true, servers
     log: () => log,
     /** A one-time sign-in link, as the command prints it. */
     async login() {
-      const options = { cwd: folder, timeout: 10_000 };
-      const { stdout } = await promisify(execFile)(BINARY, ['login', '--no-browser', '--config', config], options);
+      const stdout = await command('login', '--no-browser');
       const link = stdout.match(/https?:\/\/\S+/)?.[0];
       if (!link) throw new Error(`usher login printed no link: ${stdout}`);
       return link;
@@ -130,9 +142,11 @@ export async function startUsher({ upstream, hold = '20s', check = true, servers
   };
   try {
     await ready();
-    const tokens = await readFile(join(folder, 'usher.tokens'), 'utf8');
-    service.token = tokens.match(/^default\s*=\s*"([^"]+)"/m)?.[1];
-    if (!service.token) throw new Error('usher.tokens names no token "default"');
+    if (!identity) {
+      const tokens = await readFile(join(folder, 'usher.tokens'), 'utf8');
+      service.token = tokens.match(/^default\s*=\s*"([^"]+)"/m)?.[1];
+      if (!service.token) throw new Error('usher.tokens names no token "default"');
+    }
   } catch (error) {
     error.message += `\n${log}`;
     await service.stop().catch(() => {});

@@ -63,13 +63,11 @@ fn all(options: &Options, clock: &mut Clock, tally: &mut Tally, faults: &mut Vec
         Ok::<_, Fault>((postgres, installed))
     })?;
     let binary = clock.time("build", rust::build)?;
-    {
-        let server = clock.time("rust", || postgres.start())?;
-        faults.extend(clock.time("rust", || rust::unit(&server, options, tally)).err());
-    }
+    let server = clock.time("rust", || postgres.start())?;
+    faults.extend(clock.time("rust", || rust::unit(&server, options, tally)).err());
     faults.extend(clock.time("doc", || rust::documentation(options, tally)).err());
     for suite in &suites {
-        let result = clock.time(suite.name(), || suite.run(&binary, &installed, options, tally));
+        let result = clock.time(suite.name(), || suite.run(&binary, &server, &installed, options, tally));
         faults.extend(result.err());
     }
     if !options.filters.is_empty() && tally.ran() == 0 {

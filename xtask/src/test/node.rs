@@ -5,6 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::options::Options;
+use super::postgres::Server;
 use super::tally::Tally;
 use super::tap;
 use crate::{Fault, process, workspace};
@@ -88,10 +89,12 @@ impl Suite {
         Err(format!("{needed}{found}"))
     }
 
-    /// Runs the suite against the built `usher`. `installed` are the other programs that tests need, as they look for them.
+    /// Runs the suite against the built `usher`, which may use `postgres`. `installed` are the other programs that
+    /// tests need, as they look for them.
     pub(crate) fn run(
         self,
         usher: &Path,
+        postgres: &Server,
         installed: &[(&str, PathBuf)],
         options: &Options,
         tally: &mut Tally,
@@ -108,6 +111,7 @@ impl Suite {
             .args(test_files(&self.folder())?)
             .current_dir(self.folder())
             .env("USHER_BIN", usher)
+            .env("USHER_TEST_POSTGRES", postgres.url())
             .envs(installed.iter().map(|(name, path)| (name, path)));
         let ended = process::show(&mut command, TEST_DEADLINE)?;
         let text = std::fs::read_to_string(&report).unwrap_or_default();

@@ -26,6 +26,7 @@ mod rounds;
 mod screen;
 mod sessions;
 mod streams;
+pub mod turned_away;
 mod upstream;
 
 use std::{path::Path, sync::Arc};
