@@ -2,11 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { certify } from '../support/certificate.mjs';
+import { until } from '../support/deadline.mjs';
 import { freePort } from '../support/port.mjs';
 import { startTls } from '../support/tls.mjs';
 import { startUpstream } from '../support/upstream.mjs';
 import { startUsher } from '../support/usher.mjs';
 import { tokenFor } from './host.mjs';
+import { inspect } from './inspect.mjs';
 import { ACCOUNTS, WEB, startIssuer } from './issuer.mjs';
 import { GOOD_KEY, heading, openPage, press } from './setup.mjs';
 
@@ -56,4 +58,26 @@ export async function identify(page, who) {
   await page.type('input[name=login]', who);
   await page.type('input[name=password]', ACCOUNTS[who].password);
   return press(page, 'button[type=submit]');
+}
+
+/** Clicks `selector`, which answers with a page of ours that goes on to another by itself at once. */
+export async function leave(page, selector) {
+  const start = page.url();
+  await press(page, selector);
+  await until(10_000, 'the browser goes on by itself', () => new URL(page.url()).pathname !== '/logout' && page.url() !== start);
+  await page.waitForSelector('h1');
+}
+
+/** The same, but the page, called `name`, is held still and looked at, and left by its link. */
+export async function leaveByHand(page, selector, name) {
+  const debug = await page.createCDPSession();
+  debug.on('Fetch.requestPaused', ({ requestId, responseStatusCode: responseCode, responseHeaders: all }) => {
+    const responseHeaders = all.filter((header) => header.name.toLowerCase() !== 'refresh');
+    debug.send('Fetch.continueResponse', { requestId, responseCode, responseHeaders });
+  });
+  await debug.send('Fetch.enable', { patterns: [{ urlPattern: '*/logout', requestStage: 'Response' }] });
+  await press(page, selector);
+  await debug.detach();
+  await inspect(page, name);
+  return press(page, 'main a.button');
 }

@@ -5,11 +5,12 @@ import { test } from 'node:test';
 import { POSTGRES, createDatabase } from '../support/database.mjs';
 import { inspect } from './inspect.mjs';
 import { connectHost } from './host.mjs';
-import { HTTPS, identify, issued } from './oidc.mjs';
+import { HTTPS, identify, issued, leave, leaveByHand } from './oidc.mjs';
 import { CONNECT, FIELD, GOOD_KEY, TIMEOUT, ask, heading, press, text, useBrowser } from './setup.mjs';
 
 useBrowser(HTTPS);
 
+const SIGN_OUT = 'form[action="/logout"] button';
 const SWITCH = 'main form[action="/logout"] button';
 
 const PLACES = [
@@ -67,8 +68,7 @@ for (const language of ['en', 'zh-CN']) {
     assert.equal(await page.$(FIELD), null);
     await inspect(page, `oidc-other/${language}`);
 
-    await press(page, SWITCH);
-    await onward(page, `oidc-switch/${language}`);
+    await (language === 'en' ? leave(page, SWITCH) : leaveByHand(page, SWITCH, 'oidc-switch'));
     await identify(page, 'alice');
     assert.equal(page.url(), question.url);
     await page.type(FIELD, GOOD_KEY);
@@ -83,8 +83,7 @@ test('R-SEC-06: signing out ends the session here and at the issuer', { timeout:
   await page.goto(service.origin);
   await identify(page, 'alice');
   assert.equal(await heading(page), 'Your connections');
-  await press(page, 'form[action="/logout"] button');
-  await onward(page, 'oidc-leaving');
+  await leaveByHand(page, SIGN_OUT, 'oidc-leaving');
   assert.equal(await heading(page), 'Sign out?');
   assert.ok(page.url().startsWith(`${issuer}/`), page.url());
   await press(page, 'button[name=logout]');
@@ -95,9 +94,11 @@ test('R-SEC-06: signing out ends the session here and at the issuer', { timeout:
 });
 
 test('R-ID-01 R-ID-05 R-GW-03: the official client finds the issuer by itself, and its question is answered in the same browser', { timeout: TIMEOUT }, async (t) => {
-  const { service, upstream, open } = await issued(t, { hold: '20s' });
-  const page = await open({ elsewhere: 'all' });
+  const { service, upstream, issuer, open } = await issued(t, { hold: '20s' });
+  const elsewhere = [issuer];
+  const page = await open({ elsewhere });
   const visit = async (url) => {
+    elsewhere.push(new URL(new URL(url).searchParams.get('redirect_uri')).origin);
     await page.goto(url);
     await identify(page, 'alice');
     assert.equal(await heading(page), 'Go back to Pocket Assistant');

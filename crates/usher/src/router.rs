@@ -13,12 +13,19 @@ use http::{HeaderMap, StatusCode, header};
 use serde_json::json;
 use usher_store::StoreError;
 
-use crate::{api, app::App, config::Identity, control, pages, relay::inbound};
+use crate::{
+    api,
+    app::App,
+    config::Identity,
+    control, pages,
+    relay::{inbound, turned_away},
+};
 
 /// All routes of the service.
 pub fn router(app: Arc<App>) -> Router {
     Router::new()
         .route("/mcp/{upstream}", any(inbound::endpoint))
+        .route("/.well-known/oauth-protected-resource/mcp/{upstream}", get(turned_away::protected_resource))
         .route("/login/links", post(control::login_link))
         .route("/control/reread", post(control::reread))
         .route("/healthz", get(|| async { "ok\n" }))

@@ -31,12 +31,12 @@ impl Store {
     ) -> Result<bool, StoreError> {
         Self::within(async {
             let mut transaction = self.begin().await?;
-            let used = sqlx::query(USE)
+            let fresh = sqlx::query(USE)
                 .bind(token_hash(id.expose_secret()))
                 .bind(micros(expires_at))
                 .fetch_optional(&mut *transaction)
                 .await?;
-            if used.is_none() {
+            if fresh.is_none() {
                 transaction.rollback().await?;
                 return Ok(false);
             }

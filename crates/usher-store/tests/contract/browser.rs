@@ -2,7 +2,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::SignedDuration;
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::{ExposeSecret, SecretString};
 use usher_store::{AuditAction, BrowserTimes, NewBrowserSession, Store};
 
 use crate::samples::{DAY, HOUR, LONGEST, at, browsing, random_token, user};
@@ -234,7 +234,7 @@ pub(crate) async fn what_a_session_keeps_comes_back_when_it_ends(database: Datab
         let ended = store.delete_browser_session(&session, at(2)).await.unwrap().unwrap();
 
         assert!(!format!("{ended:?}").contains(KEPT));
-        let came_back = ended.kept.as_ref().map(|kept| kept.expose_secret());
+        let came_back = ended.kept.as_ref().map(ExposeSecret::expose_secret);
         assert_eq!(came_back, change.is_none().then_some(KEPT), "{change:?}");
         assert!(store.delete_browser_session(&session, at(2)).await.unwrap().is_none());
     }

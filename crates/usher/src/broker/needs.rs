@@ -47,6 +47,7 @@ mod tests {
             timeout: Duration::from_mins(1),
             fallback: Fallback::Error,
             reject: vec![401],
+            allow: None,
             needs: vec![Need {
                 provider: "weather".to_owned(),
                 on: match on {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 
 use super::duration;
+use super::identity::Mode;
 use super::reader::{Node, Table};
 
 /// A server that is a program of this machine.
@@ -51,11 +52,17 @@ fn quote(word: &str) -> String {
 }
 
 /// Reads a command and what belongs to it.
-pub(super) fn read(node: &Node<'_>, table: &Table<'_>) -> Option<Command> {
+pub(super) fn read(node: &Node<'_>, table: &Table<'_>, mode: Mode) -> Option<Command> {
     let argv = words(node, EXAMPLE);
     let wrapper = table.take("wrapper");
     let wrapper = wrapper.map(|node| words(&node, "wrapper = [\"bwrap\", \"--unshare-all\", \"--\"]"));
     let trusted = table.take("trusted").map(|node| node.boolean());
+    if mode == Mode::Oidc && wrapper.is_none() && trusted.is_none_or(|trusted| trusted == Some(false)) {
+        node.fault(
+            "without a wrapper the program has the rights of the service: it could read the keys of everybody's credentials",
+            "add wrapper = [\"bwrap\", …] (a sandbox, or another user of this machine), or trusted = true if you answer for it",
+        );
+    }
     let own = table.take("env").map_or_else(Vec::new, |node| environment(&node));
     let passed = table.take("pass").map(|node| names(&node));
     let directory = table.take("directory").map(|node| directory(&node));

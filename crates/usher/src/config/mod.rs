@@ -3,6 +3,7 @@
 //! Each section has its own file. A reader returns its value or leaves a [`Fault`] with line, key and
 //! fix; nothing listens before the whole file is right. Keys that nobody asked for are faults too.
 
+mod allow;
 mod check;
 mod command;
 mod duration;
@@ -15,6 +16,7 @@ mod file;
 pub(crate) mod folder;
 mod header;
 mod identity;
+mod introspection;
 mod keys;
 mod limits;
 pub(crate) mod link;
@@ -46,6 +48,7 @@ use std::time::Duration;
 
 use secrecy::{ExposeSecret as _, SecretString};
 
+pub use allow::Allow;
 pub use check::Check;
 pub use command::Command;
 pub(crate) use duration::parse_long;
@@ -53,6 +56,7 @@ pub use external::{Confirm, External, Per};
 pub use fault::{Fault, Faults};
 pub use field::Field;
 pub use identity::Identity;
+pub use introspection::{AccessTokens, Introspection};
 pub use limits::Limits;
 pub use link::Link;
 pub(crate) use name::is_name;
@@ -140,7 +144,7 @@ impl Config {
             let files = [database, keys, tokens, control];
             file::check_distinct(&files.into_iter().flatten().collect::<Vec<_>>(), &reader);
             let providers = provider::read_all(root.take("provider"));
-            let upstreams = upstream::read_all(root, &providers);
+            let upstreams = upstream::read_all(root, &providers, mode);
             let limits = limits::read(root, upstreams.as_deref().unwrap_or_default());
             let processes = processes::read(root.take("processes"));
             let egress = egress::read(root.take("egress"));

@@ -8,6 +8,7 @@ use url::Url;
 
 use super::duration;
 use super::identity;
+use super::introspection::{self, AccessTokens, Client};
 use super::reader::{Node, Table};
 use super::secret::{self, Secret};
 use super::target;
@@ -35,6 +36,8 @@ pub struct Oidc {
     /// How long a browser session lasts at most. Default 24 h: so long somebody who was barred at the issuer may still see
     /// their connections here.
     pub session_lifetime: Duration,
+    /// How access tokens are verified; as JWTs by default.
+    pub tokens: AccessTokens,
 }
 
 /// An issuer identifier: a URL, and its exact text, which is what counts (OpenID Connect Core, section 3.1.3.7).
@@ -63,7 +66,7 @@ impl Issuer {
 }
 
 /// The keys of this mode alone.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 13] = [
     "issuer",
     "client_id",
     "client_secret",
@@ -75,6 +78,8 @@ const KEYS: [&str; 11] = [
     "sign_in_scopes",
     "session_idle",
     "session_lifetime",
+    "tokens",
+    "introspection",
 ];
 
 /// The defaults of the two keys, and the seconds that may be chosen: not more than the store keeps any session.
@@ -95,8 +100,7 @@ pub(super) fn read(table: &Table<'_>) -> Option<Oidc> {
     let issuer = table.require("issuer", "issuer = \"https://id.example.com\"").and_then(|node| issuer(&node));
     let client_id =
         table.require("client_id", "client_id = \"usher\"").and_then(|node| word(&node, "client_id = \"usher\""));
-    let keys = secret::Keys { value: "client_secret", file: "client_secret_file", env: "client_secret_env" };
-    let client_secret = secret::read(table, &keys).ok().map(|secret| match secret {
+    let client_secret = secret::read(table, &secret::CLIENT).ok().map(|secret| match secret {
         Secret::Found((secret, _)) => Some(secret),
         Secret::Absent | Secret::Spared => None,
     });
@@ -108,6 +112,8 @@ pub(super) fn read(table: &Table<'_>) -> Option<Oidc> {
     });
     let [session_idle, session_lifetime] = [("session_idle", IDLE), ("session_lifetime", LIFETIME)]
         .map(|(key, (default, range))| table.take(key).map_or(Some(default), |node| duration::read(&node, range)));
+    let client = Client { id: client_id.as_deref(), secret: client_secret.as_ref().and_then(Option::as_ref) };
+    let tokens = introspection::read(table, &client);
     Some(Oidc {
         issuer: issuer?,
         client_id: client_id?,
@@ -118,6 +124,7 @@ pub(super) fn read(table: &Table<'_>) -> Option<Oidc> {
         sign_in_scopes: sign_in_scopes?,
         session_idle: session_idle?,
         session_lifetime: session_lifetime?,
+        tokens: tokens?,
     })
 }
 
@@ -132,7 +139,7 @@ fn issuer(node: &Node<'_>) -> Option<Issuer> {
 }
 
 /// A text of one to 255 printable ASCII characters.
-fn word(node: &Node<'_>, example: &str) -> Option<String> {
+pub(super) fn word(node: &Node<'_>, example: &str) -> Option<String> {
     let text = node.string(example)?;
     if text.is_empty() || text.len() > 255 || !text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
         node.fault("has to be 1 to 255 printable ASCII characters", format!("for example {example}"));

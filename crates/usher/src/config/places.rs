@@ -47,7 +47,14 @@ const SECTIONS: &[Section] = &[
             "sign_in_scopes",
             "session_idle",
             "session_lifetime",
+            "tokens",
+            "introspection",
         ],
+    },
+    Section {
+        path: "identity.introspection",
+        head: "in [identity.introspection]",
+        keys: &["url", "client_id", "client_secret", "client_secret_file", "client_secret_env"],
     },
     Section { path: "egress", head: "in [egress]", keys: &["allow"] },
     Section { path: "processes", head: "in [processes]", keys: &["per_user", "total"] },
@@ -110,9 +117,11 @@ const SECTIONS: &[Section] = &[
             "timeout",
             "fallback",
             "reject",
+            "allow",
             "needs",
         ],
     },
+    Section { path: "upstream.allow", head: "in allow of [[upstream]]", keys: &["claim", "any"] },
     Section { path: "upstream.needs", head: "in [[upstream.needs]]", keys: &["provider", "on", "header", "env"] },
 ];
 

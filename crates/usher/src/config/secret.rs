@@ -12,6 +12,9 @@ pub(super) struct Keys {
     pub(super) env: &'static str,
 }
 
+/// The secret of a client at an OpenID provider.
+pub(super) const CLIENT: Keys = Keys { value: "client_secret", file: "client_secret_file", env: "client_secret_env" };
+
 /// A secret and the key that a fault about it points to.
 pub(super) type Found<'r> = (SecretString, Node<'r>);
 

@@ -6,7 +6,9 @@ use std::time::Duration;
 use secrecy::SecretString;
 use url::Url;
 
+use super::allow::{self, Allow};
 use super::command::{self, Command};
+use super::identity::Mode;
 use super::need::{self, Need, Takes};
 use super::provider::{Provider, Providers};
 use super::reader::{Node, Table};
@@ -30,6 +32,8 @@ pub struct Upstream {
     pub fallback: Fallback,
     /// The HTTP statuses by which the server says that a credential is bad; 401 by default, 403 possibly.
     pub reject: Vec<u16>,
+    /// Whom it is for, where that is not everybody.
+    pub allow: Option<Allow>,
     /// The credentials it needs.
     pub needs: Vec<Need>,
 }
@@ -70,7 +74,7 @@ impl Upstream {
 }
 
 /// Reads all upstreams, of which there must be one.
-pub(super) fn read_all(root: &Table<'_>, providers: &Providers<'_>) -> Option<Vec<Upstream>> {
+pub(super) fn read_all(root: &Table<'_>, providers: &Providers<'_>, mode: Mode) -> Option<Vec<Upstream>> {
     const EXAMPLE: &str = "a table [[upstream]] with name = \"weather\" and url = \"https://weather-mcp.example/mcp\"";
     let node = root.require("upstream", EXAMPLE)?;
     if node.is_empty_array() {
@@ -81,14 +85,14 @@ pub(super) fn read_all(root: &Table<'_>, providers: &Providers<'_>) -> Option<Ve
     for table in node.tables("upstream") {
         let name = name::read(&table, &names);
         names.extend(name);
-        upstreams.extend(read(table, name, providers));
+        upstreams.extend(read(table, name, providers, mode));
     }
     Some(upstreams)
 }
 
-fn read(table: Table<'_>, name: Option<&str>, providers: &Providers<'_>) -> Option<Upstream> {
+fn read(table: Table<'_>, name: Option<&str>, providers: &Providers<'_>, mode: Mode) -> Option<Upstream> {
     let title = table.take("title").map(|node| text::read(&node));
-    let (transport, takes) = transport(&table);
+    let (transport, takes) = transport(&table, mode);
     let hold = table.take("hold").map(|node| duration::read(&node, 0..=600));
     let timeout = table.take("timeout").map(|node| duration::read(&node, 1..=3600));
     if let Some(node) = table.take("fallback") {
@@ -100,6 +104,7 @@ fn read(table: Table<'_>, name: Option<&str>, providers: &Providers<'_>) -> Opti
         }
         reject(&node)
     });
+    let allow = table.take("allow").map(|node| allow::read(&node, mode));
     let needs = table.take("needs").map(|node| need::read_all(&node, providers, takes));
     table.close();
     let name = name?;
@@ -111,18 +116,19 @@ fn read(table: Table<'_>, name: Option<&str>, providers: &Providers<'_>) -> Opti
         timeout: timeout.flatten().unwrap_or(Duration::from_mins(1)),
         fallback: Fallback::Error,
         reject: reject.unwrap_or_else(|| vec![401]),
+        allow: allow.map_or(Some(None), |allow| allow.map(Some))?,
         needs: needs.unwrap_or_default(),
     })
 }
 
 /// How the server is reached, and how it takes credentials, which is known also where the former is wrong.
-fn transport(table: &Table<'_>) -> (Option<Transport>, Takes) {
+fn transport(table: &Table<'_>, mode: Mode) -> (Option<Transport>, Takes) {
     let (url, command) = (table.take("url"), table.take("command"));
     if let Some(node) = command {
         if url.is_some() {
             node.fault("a server is reached by url or by command", "keep one of them");
         }
-        return (command::read(&node, table).map(Transport::Process), Takes::Variables);
+        return (command::read(&node, table, mode).map(Transport::Process), Takes::Variables);
     }
     command::refuse(table);
     if url.is_none() {

@@ -12,7 +12,7 @@ use std::{sync::Arc, time::Duration};
 
 use url::Url;
 
-pub(crate) use self::answer::{NoAnswer, answer};
+pub(crate) use self::answer::{Answer, NoAnswer, answer};
 use self::guard::Guard;
 pub use self::{
     address::Network,

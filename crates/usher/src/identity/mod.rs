@@ -14,7 +14,7 @@ use self::{
     oidc::OpenIdProvider,
     tokens::{Tokens, local_user},
 };
-use crate::config::Upstream;
+use crate::config::{PublicUrl, Upstream};
 
 /// Who may come in, by the mode of the configuration.
 #[derive(Debug)]
@@ -25,27 +25,46 @@ pub enum Door {
     Oidc(Arc<OpenIdProvider>),
 }
 
-/// Why a client is not let in. What it is told never says more than this (R-ID-05).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why a client is not let in. What it is told never says more than which of these it is (R-ID-05).
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Denied {
     /// It presents no token.
     NoToken,
-    /// Its token is not valid here.
-    BadToken,
+    /// Its token is not valid here; what is wrong with it is for the log.
+    BadToken(&'static str),
+    /// The issuer says that its token is not, or no longer, valid.
+    Inactive,
+    /// Its token is its own: there is no person whom it could bring.
+    Machine,
+    /// Its token lacks a scope.
+    Scope,
+    /// The server is not for this person.
+    NotAllowed(Box<Principal>),
+    /// There is no such server, and so nothing that a token could be for.
+    NoServer,
+    /// Nobody can say at the moment: the issuer is away.
+    Unavailable,
 }
 
 impl Door {
     /// The client and its user, verified by the bearer token alone (R-ID-02). `upstream` is the server that the request is
     /// for, where there is one of that name.
-    pub async fn authenticate(&self, headers: &HeaderMap, upstream: Option<&Upstream>) -> Result<Principal, Denied> {
-        let _ = upstream;
-        let token = bearer(headers).ok_or(Denied::NoToken)?;
+    pub async fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        upstream: Option<&Upstream>,
+        public_url: &PublicUrl,
+    ) -> Result<Principal, Denied> {
+        let token = bearer(headers).ok_or(Denied::NoToken);
         match self {
             Self::Local(tokens) => {
-                let client = tokens.verify(token).ok_or(Denied::BadToken)?;
+                let client = tokens.verify(token?).ok_or(Denied::BadToken("no client has it"))?;
                 Ok(Principal { user: local_user(), client })
             }
-            Self::Oidc(_) => Err(Denied::BadToken),
+            Self::Oidc(provider) => {
+                let upstream = upstream.ok_or(Denied::NoServer)?;
+                provider.authenticate(token?, upstream, public_url).await
+            }
         }
     }
 

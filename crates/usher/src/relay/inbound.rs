@@ -19,10 +19,10 @@ use super::{
     places::{Full, Kind},
     reply,
     sessions::Named,
+    turned_away,
 };
 use crate::{
     app::App,
-    identity::Denied,
     mcp::{
         envelope::{EnvelopeError, Message, error_object},
         headers::{self, is_type},
@@ -36,18 +36,11 @@ pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, req
     let (parts, body) = request.into_parts();
     let upstream = app.config.upstreams.iter().position(|upstream| upstream.name == name);
     let named = upstream.map(|upstream| &app.config.upstreams[upstream]);
-    let principal = match app.identity.authenticate(&parts.headers, named).await {
+    let principal = match app.identity.authenticate(&parts.headers, named, &app.config.public_url).await {
         Ok(principal) => principal,
-        Err(denied) => return turn_away(&app, denied),
+        Err(denied) => return turned_away::answer(&app, &denied, &name),
     };
-    let Some(upstream) = upstream else {
-        return reply::error(
-            StatusCode::NOT_FOUND,
-            None,
-            codes::INVALID_REQUEST,
-            "there is no server of this name here",
-        );
-    };
+    let Some(upstream) = upstream else { return turned_away::no_server() };
     let kind = if parts.method == Method::GET { Kind::Stream } else { Kind::Request };
     let place = match app.relay.places.take(&principal, kind) {
         Ok(place) => Arc::new(place),
@@ -82,20 +75,6 @@ pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, req
 fn no_room(app: &App, principal: &Principal, upstream: usize, full: Full) -> Response {
     app.broker.turned_away(AuditAction::ClientLimited, Some(principal), Some(&app.config.upstreams[upstream].name));
     reply::no_room(None, full)
-}
-
-/// The client is not let in (R-ID-05).
-fn turn_away(app: &App, denied: Denied) -> Response {
-    tracing::debug!(?denied, "a client is not let in");
-    app.broker.turned_away(AuditAction::TokenRefused, None, None);
-    let mut response = reply::error(
-        StatusCode::UNAUTHORIZED,
-        None,
-        codes::INVALID_REQUEST,
-        "a bearer token of this Usher is needed: see the host configuration that `usher serve` prints",
-    );
-    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"usher\""));
-    response
 }
 
 fn not_allowed(allow: &'static str) -> Response {

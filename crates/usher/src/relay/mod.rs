@@ -27,6 +27,7 @@ mod screen;
 mod sessions;
 mod sought;
 mod streams;
+pub mod turned_away;
 mod upstream;
 
 use std::{path::Path, sync::Arc};

@@ -2,8 +2,11 @@
 
 use std::{net::TcpListener, os::unix::fs::PermissionsExt, path::Path};
 
+use serde_json::json;
 use usher_testkit::{
     free_port,
+    idp::Endpoint,
+    provider::Behaviour,
     upstream::{Eras, Refusal, Upstream},
 };
 
@@ -128,6 +131,50 @@ async fn an_upstream_that_demands_a_credential_is_no_fault() {
     let findings: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let findings = findings["findings"].as_array().unwrap();
     assert!(findings.iter().any(|one| one["check"] == "upstream weather" && one["verdict"] == "ok"), "{findings:?}");
+}
+
+/// The issuer is asked what everybody who comes in depends on.
+#[tokio::test]
+async fn the_issuer_is_examined() {
+    let stage = Stage::oidc(Setup::default()).await;
+    let (told, code) = doctor(stage.folder.path()).await;
+    assert_eq!(code, Some(0), "{told}");
+    for (check, found) in [
+        ("issuer", &*format!("{} is there", stage.idp().issuer())),
+        ("issuer keys", "1 to verify tokens with, for ES256"),
+        ("issuer PKCE", "S256 is advertised"),
+        ("issuer users", "the claim sub"),
+        ("clock", "issuer"),
+    ] {
+        assert!(
+            told.lines().any(|line| line.starts_with("ok") && line[9..].starts_with(check) && line.contains(found)),
+            "{check}: {told}"
+        );
+    }
+
+    let settings = |metadata: serde_json::Value| stage.idp().set(|settings| settings.metadata = metadata);
+    for (metadata, verdict, check, found) in [
+        (json!({ "issuer": "https://other.example" }), "fault", "issuer", "of the issuer \"https://other.example\""),
+        (json!({ "token_endpoint": null }), "fault", "issuer", "it has no token_endpoint"),
+        (json!({ "jwks_uri": "file:///etc/passwd" }), "fault", "issuer", "its jwks_uri is neither"),
+        (json!({ "jwks_uri": "https://169.254.169.254/jwks" }), "fault", "issuer keys", "its address is not public"),
+        (json!({ "code_challenge_methods_supported": ["plain"] }), "warning", "issuer PKCE", "does not name S256"),
+        (json!({ "subject_types_supported": ["pairwise"] }), "warning", "issuer users", "would not be found"),
+        (json!({ "subject_types_supported": ["public", "pairwise"] }), "warning", "issuer users", "may be another"),
+        (json!({ "id_token_signing_alg_values_supported": ["HS256"] }), "warning", "issuer keys", "fit none"),
+    ] {
+        settings(metadata);
+        let (told, code) = doctor(stage.folder.path()).await;
+        assert!(line(&told, verdict, check).contains(found), "{found}: {told}");
+        assert_eq!(code, Some(i32::from(verdict == "fault")), "{told}");
+    }
+    settings(json!({}));
+    stage.idp().set(|settings| settings.jwks = Some(json!({ "keys": [] })));
+    let (told, _) = doctor(stage.folder.path()).await;
+    assert!(line(&told, "fault", "issuer keys").contains("none can verify"), "{told}");
+    stage.idp().behave(Endpoint::Discovery, Behaviour::Status(502));
+    let (told, _) = doctor(stage.folder.path()).await;
+    assert!(line(&told, "fault", "issuer").contains("HTTP 502"), "{told}");
 }
 
 #[tokio::test]

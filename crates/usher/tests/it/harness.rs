@@ -29,6 +29,7 @@ use usher_store::{
 use usher_testkit::{
     DEADLINE,
     client::{Legacy, Modern, Reply},
+    idp::{CLIENT, CLIENT_SECRET, Idp, Token},
     person::Person,
     provider::Api,
     upstream::{Script, Upstream},
@@ -117,6 +118,10 @@ pub struct Setup {
     pub second: bool,
     /// The title of the provider and of the server, in place of "Weather".
     pub title: Option<&'static str>,
+    /// The issuer whose users come, in identity mode oidc; without one the mode is local.
+    pub issuer: Option<Arc<Idp>>,
+    /// More lines for `[identity]` in mode oidc.
+    pub identity: String,
     /// How long streams wait, where that is not as usual.
     pub pace: Pace,
 }
@@ -129,7 +134,9 @@ pub struct Stage {
     pub upstream: Upstream,
     pub api: Api,
     pub origin: String,
+    /// The token of the usual client; in mode oidc, of the client `editor` for the user `user-1`.
     pub token: String,
+    pub idp: Option<Arc<Idp>>,
 }
 
 impl Stage {
@@ -156,7 +163,12 @@ impl Stage {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let text = config_text(setup, port, &upstream, &api);
-        Self::start(&text, setup.pace, Some(listener), folder, upstream, api).await
+        let mut stage = Self::start(&text, setup.pace, Some(listener), folder, upstream, api).await;
+        if let Some(idp) = &setup.issuer {
+            stage.idp = Some(Arc::clone(idp));
+            stage.token = stage.token_of("user-1", "editor");
+        }
+        stage
     }
 
     async fn start(
@@ -176,8 +188,9 @@ impl Stage {
         let random = Arc::new(SystemRandom);
         let running = start_at(pace, config, listener, clock.clone(), random, Some(Path::new(USHER))).await.unwrap();
         let origin = running.app.config.public_url.origin().to_owned();
-        let token = running.app.identity.tokens().unwrap().first().1.expose_secret().to_owned();
-        Self { running: Some(running), clock, folder, upstream, api, origin, token }
+        let token = running.app.identity.tokens().map(|tokens| tokens.first().1.expose_secret().to_owned());
+        let token = token.unwrap_or_default();
+        Self { running: Some(running), clock, folder, upstream, api, origin, token, idp: None }
     }
 
     pub fn app(&self) -> &usher::app::App {
@@ -198,8 +211,11 @@ impl Stage {
         Legacy::new(self.endpoint()).token(&self.token).elicitation(&["form", "url"])
     }
 
-    /// A person who is signed in.
+    /// A person who is signed in; in mode oidc, the user `user-1`.
     pub async fn person(&self) -> Person {
+        if self.idp.is_some() {
+            return self.person_of("user-1").await;
+        }
         let person = Person::new(&self.origin).language("en");
         let link = pages::login::link(self.app(), &local_user()).await.unwrap();
         person.sign_in(&link).await;
@@ -211,6 +227,44 @@ impl Stage {
         if let Some(running) = self.running.take() {
             running.stop().await;
         }
+    }
+}
+
+/// What stories about an issuer need again and again.
+impl Stage {
+    /// A service in identity mode oidc, with an issuer of its own.
+    pub async fn oidc(setup: Setup) -> Self {
+        let issuer = Some(Arc::new(Idp::start().await));
+        Self::with(Setup { issuer, ..setup }, Upstream::start().await).await
+    }
+
+    /// A person who has signed in at the issuer.
+    pub async fn person_of(&self, user: &str) -> Person {
+        let person = Person::new(&self.origin).language("en");
+        let page = person.get("/").await;
+        let page = person.sign_in_at(&page, user).await;
+        assert_eq!(page.heading().as_deref(), Some("Your connections"), "{}", page.describe());
+        person
+    }
+
+    /// The issuer.
+    pub fn idp(&self) -> &Idp {
+        self.idp.as_ref().unwrap()
+    }
+
+    /// An access token that is right in every way, to be made wrong.
+    pub fn access(&self, user: &str, client: &str) -> Token<'_> {
+        self.idp().access_token(user).client(client).audience(self.endpoint())
+    }
+
+    /// The same as it is.
+    pub fn token_of(&self, user: &str, client: &str) -> String {
+        self.access(user, client).mint()
+    }
+
+    /// A modern client that can show links, with this token.
+    pub fn modern_with(&self, token: &str) -> Modern {
+        Modern::new(self.endpoint()).token(token).elicitation(&["form", "url"])
     }
 }
 
@@ -234,6 +288,11 @@ pub fn config_text(setup: &Setup, port: u16, upstream: &Upstream, api: &Api) -> 
     let mut text = format!("public_url = \"http://127.0.0.1:{port}\"\n[listen]\naddress = \"127.0.0.1:{port}\"\n");
     // A JSON string is a TOML string.
     let title = usher_testkit::quote(setup.title.unwrap_or("Weather"));
+    if let Some(idp) = &setup.issuer {
+        let (issuer, identity) = (idp.issuer(), &setup.identity);
+        write!(text, "[identity]\nmode = \"oidc\"\nissuer = \"{issuer}\"\nclient_id = \"{CLIENT}\"\n").unwrap();
+        write!(text, "client_secret = \"{CLIENT_SECRET}\"\n{identity}\n").unwrap();
+    }
     write!(text, "[[provider]]\nname = \"weather\"\ntitle = {title}\nkind = \"secret\"\n").unwrap();
     text.push_str("[[provider.field]]\nname = \"api_key\"\nlabel = \"API key\"\n");
     if setup.check {

@@ -21,6 +21,7 @@ mod limits;
 mod lossless;
 mod needs_legacy;
 mod needs_modern;
+mod oidc;
 mod oidc_browser;
 mod outages;
 mod pages;

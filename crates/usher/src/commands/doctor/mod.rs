@@ -5,6 +5,7 @@
 mod clock;
 mod command;
 mod finding;
+mod issuer;
 mod machine;
 mod probe;
 mod store;
@@ -22,7 +23,7 @@ use self::{
 use super::{ConfigArgs, environment, fail};
 use crate::{
     clock::SystemClock,
-    config::{Config, Faults},
+    config::{Config, Faults, Identity},
     egress::Egress,
 };
 
@@ -40,7 +41,7 @@ pub struct Args {
 pub async fn run(args: &Args) -> ExitCode {
     let findings = match Config::load(&args.config.config, &environment) {
         Err(faults) => of_faults(&faults),
-        Ok(config) => match Egress::new() {
+        Ok(config) => match Egress::allowing(config.egress.clone()) {
             Ok(egress) => examine(&args.config, &config, &egress).await,
             Err(error) => return fail(&format!("the HTTP client cannot be made: {error}")),
         },
@@ -80,8 +81,13 @@ async fn examine(args: &ConfigArgs, config: &Config, egress: &Egress) -> Vec<Fin
         tokio::join!(machine::service(config, egress), store::examine(config, &SystemClock));
     findings.extend([service]);
     findings.extend(store);
-    let probes = config.upstreams.iter().map(|upstream| upstream::examine(upstream, egress, &SystemClock));
     let mut samples: Vec<Sample> = database_clock.into_iter().collect();
+    if let Identity::Oidc(oidc) = &config.identity {
+        let (of_issuer, sample) = issuer::examine(oidc, egress, &SystemClock).await;
+        findings.extend(of_issuer);
+        samples.extend(sample);
+    }
+    let probes = config.upstreams.iter().map(|upstream| upstream::examine(upstream, egress, &SystemClock));
     for (finding, sample) in join_all(probes).await {
         findings.push(finding);
         samples.extend(sample);

@@ -168,7 +168,7 @@ async fn end_session(url: &Url, egress: &Egress, begun: &Answer) {
     let _ = request.send().await;
 }
 
-fn date(headers: &HeaderMap) -> Option<Timestamp> {
+pub(super) fn date(headers: &HeaderMap) -> Option<Timestamp> {
     DateTimeParser::new().parse_timestamp(headers.get(DATE)?.to_str().ok()?).ok()
 }
 

@@ -9,7 +9,7 @@ use super::{
 
 pub(super) fn section() -> Value {
     let scope = json!({ "type": "string", "pattern": "^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$" });
-    let properties = json!({
+    let mut properties = json!({
         "mode": choice(
             "local: one person on this machine. oidc: everybody whom an OpenID provider knows.",
             &["local", "oidc"],
@@ -57,5 +57,22 @@ pub(super) fn section() -> Value {
             "24h",
         ),
     });
+    properties["tokens"] = choice(
+        "Mode oidc: how access tokens are verified. jwt: by the issuer's public keys. introspection: the issuer is asked about each.",
+        &["jwt", "introspection"],
+        Some("jwt"),
+    );
+    properties["introspection"] = introspection();
     table("How users and clients prove who they are.", &[], properties)
+}
+
+fn introspection() -> Value {
+    let properties = json!({
+        "url": target("The endpoint. By default the one of the issuer's metadata."),
+        "client_id": word("The client that asks, with a secret of its own. By default that of the sign-in."),
+        "client_secret": { "type": "string", "description": "Its secret. Or client_secret_file, or client_secret_env." },
+        "client_secret_file": path("A file with the secret as its only text.", None),
+        "client_secret_env": { "type": "string", "description": "The environment variable with the secret." },
+    });
+    table("Mode oidc: where the issuer is asked about access tokens (RFC 7662), and as whom.", &[], properties)
 }

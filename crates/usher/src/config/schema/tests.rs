@@ -54,6 +54,11 @@ public_url = "http://127.0.0.1:8420"
 [store]
 [keys]
 [identity]
+mode = "oidc"
+issuer = "https://id.example"
+client_id = "usher"
+[identity.introspection]
+client_secret = "s"
 [limits]
 [processes]
 [egress]
@@ -77,6 +82,7 @@ equals = "paid"
 [[upstream]]
 name = "weather"
 url = "https://weather.example/mcp"
+allow = { claim = "groups", any = ["engineering"] }
 [[upstream.needs]]
 provider = "weather"
 header = { X-Key = "{api_key}" }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    shapes::{boolean, choice, duration, headers, name, tables, target, text, variables, words},
+    shapes::{boolean, choice, duration, headers, name, tables, target, text, variables, word, words},
     table,
 };
 
@@ -46,11 +46,25 @@ pub(super) fn section() -> Value {
             "uniqueItems": true,
             "default": [401],
         },
+        "allow": allow(),
         "needs": tables(&need(), 0),
     });
     let mut table = table("An MCP server behind the gateway.", &["name"], properties);
     table["oneOf"] = json!([{ "required": ["url"] }, { "required": ["command"] }]);
     table
+}
+
+fn allow() -> Value {
+    let properties = json!({
+        "claim": word("The claim of the access token: a string, or an array of strings."),
+        "any": {
+            "type": "array",
+            "description": "The values, of which one is enough.",
+            "items": { "type": "string" },
+            "minItems": 1,
+        },
+    });
+    table("Mode oidc: whom the server is for. By default everybody.", &["claim", "any"], properties)
 }
 
 fn need() -> Value {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use secrecy::ExposeSecret as _;
 
 use super::{faults, parse, with};
-use crate::config::{Config, Identity, Transport};
+use crate::config::{AccessTokens, Config, Faults, Identity, Transport};
 
 #[test]
 fn a_provider_that_is_not_right_is_told_where() {
@@ -285,6 +285,98 @@ fn mode_oidc_needs_an_issuer_and_a_client_and_a_claim_that_lasts() {
         faults(with("[identity]\nissuer = \"https://id.example\"")),
         "2:10 identity.issuer: issuer is for mode = \"oidc\""
     );
+}
+
+#[test]
+fn access_tokens_are_verified_by_keys_or_by_asking_the_issuer() {
+    let tokens = |lines: &str| -> Result<String, Faults> {
+        let head = "public_url = \"https://usher.example\"\n[identity]\nmode = \"oidc\"\n\
+                    issuer = \"https://id.example\"\nclient_id = \"usher\"\n";
+        let config = with(&format!("{head}{lines}"))?;
+        let Identity::Oidc(oidc) = config.identity else { panic!("another mode") };
+        Ok(match oidc.tokens {
+            AccessTokens::Jwt => "jwt".to_owned(),
+            AccessTokens::Introspection(asked) => {
+                let endpoint = asked.endpoint.map(|url| url.to_string());
+                format!("{endpoint:?} {} {}", asked.client_id, asked.client_secret.expose_secret())
+            }
+        })
+    };
+    for (lines, expected) in [
+        ("", "jwt"),
+        ("tokens = \"jwt\"", "jwt"),
+        ("tokens = \"introspection\"\nclient_secret = \"s\"", "None usher s"),
+        ("client_secret = \"s\"\n[identity.introspection]", "None usher s"),
+        ("[identity.introspection]\nclient_secret = \"t\"", "None usher t"),
+        (
+            "client_secret = \"s\"\n[identity.introspection]\nurl = \"https://id.example/ask\"\nclient_id = \"rs\"\n\
+             client_secret = \"t\"",
+            "Some(\"https://id.example/ask\") rs t",
+        ),
+    ] {
+        assert_eq!(tokens(lines).unwrap(), expected, "{lines}");
+    }
+    for (lines, expected) in [
+        ("tokens = \"opaque\"", "6:10 identity.tokens: there is no way \"opaque\""),
+        ("tokens = \"introspection\"", "6:10 identity.tokens: the issuer tells about tokens only to a client"),
+        ("tokens = \"jwt\"\n[identity.introspection]", "6:10 identity.tokens: the issuer is asked about tokens or"),
+        (
+            "client_secret = \"s\"\n[identity.introspection]\nclient_id = \"rs\"",
+            "7:1 identity.introspection: the issuer tells about tokens only to a client",
+        ),
+        ("[identity.introspection]\nsecret = \"s\"", "6:1 identity.introspection: the issuer tells"),
+    ] {
+        let found = tokens(lines).unwrap_err().0;
+        let found = format!("{}:{} {}: {}", found[0].line, found[0].column, found[0].path, found[0].message);
+        assert!(found.starts_with(expected), "{found}");
+    }
+    let local = faults(with("[identity]\ntokens = \"jwt\""));
+    assert_eq!(local, "2:10 identity.tokens: tokens is for mode = \"oidc\"");
+}
+
+/// A program with our rights could read the keys of everybody.
+#[test]
+fn in_mode_oidc_a_command_stands_in_a_wrapper_or_is_trusted() {
+    let upstream = |lines: &str| {
+        let head = "public_url = \"https://usher.example\"\n[identity]\nmode = \"oidc\"\n\
+                    issuer = \"https://id.example\"\nclient_id = \"usher\"\n[[upstream]]\nname = \"u\"\n";
+        parse(&format!("{head}{lines}"))
+    };
+    for lines in
+        ["command = [\"a\"]\nwrapper = [\"box\"]", "command = [\"a\"]\ntrusted = true", "url = \"https://a.example\""]
+    {
+        assert!(upstream(lines).is_ok(), "{lines}");
+    }
+    for lines in ["command = [\"a\"]", "command = [\"a\"]\ntrusted = false"] {
+        let found = faults(upstream(lines));
+        assert!(found.starts_with("8:11 upstream[0].command: without a wrapper"), "{found}");
+    }
+}
+
+#[test]
+fn whom_a_server_is_for_is_a_claim_and_its_values() {
+    let upstream = |mode: &str, allow: &str| {
+        let identity = format!(
+            "public_url = \"http://127.0.0.1:9000\"\n[identity]\n{mode}[[upstream]]\nname = \"u\"\n\
+             url = \"https://u.example\"\nallow = {allow}"
+        );
+        parse(&identity)
+    };
+    let oidc = "mode = \"oidc\"\nissuer = \"https://id.example\"\nclient_id = \"usher\"\n";
+    let config = upstream(oidc, "{ claim = \"groups\", any = [\"a\", \"b\"] }").unwrap();
+    let allow = config.upstreams[0].allow.clone().unwrap();
+    assert_eq!((allow.claim.as_str(), &allow.any[..]), ("groups", &["a".to_owned(), "b".to_owned()][..]));
+    for (mode, allow, expected) in [
+        ("", "{ claim = \"groups\", any = [\"a\"] }", "6:9 upstream[0].allow: allow is for mode"),
+        (oidc, "{ claim = \"groups\" }", "9:9 upstream[0].allow.any: is missing"),
+        (oidc, "{ claim = \"groups\", any = [] }", "9:35 upstream[0].allow.any: an empty list lets nobody in"),
+        (oidc, "{ claim = \"\", any = [\"a\"] }", "9:19 upstream[0].allow.claim: has to be 1 to 255"),
+        (oidc, "{ claim = \"g\", any = [\"a\"], all = [] }", "9:37 upstream[0].allow.all: unknown key"),
+        (oidc, "[\"a\"]", "9:9 upstream[0].allow: expected a table"),
+    ] {
+        let found = faults(upstream(mode, allow));
+        assert!(found.starts_with(expected), "{found}");
+    }
 }
 
 /// R-URL-02

@@ -42,52 +42,63 @@ pub enum Kind<'e> {
 
 /// Why a token is not accepted. For the log: no variant holds anything of the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.reason())]
 pub enum Invalid {
     /// Over [`LONGEST`].
-    #[error("it is over {LONGEST} bytes")]
     TooLong,
     /// Not three parts of base64url with JSON in them.
-    #[error("it is no signed JWT; a token of another form needs introspection")]
     NotJwt,
     /// `none`, a shared secret, or one that is not known.
-    #[error("its algorithm is not accepted")]
     Algorithm,
     /// `crit` names something, and we know nothing that it could name.
-    #[error("its header has critical members")]
     Critical,
     /// No key of the issuer has its key id and fits its algorithm.
-    #[error("no key of the issuer is the one that it names")]
     UnknownKey,
     /// The signature is wrong.
-    #[error("its signature is wrong")]
     Signature,
-    /// `typ`, or a claim that only the other kind has.
-    #[error("it is a token of another kind")]
+    /// `typ`, or a claim that only another kind has.
     Kind,
     /// `iss` is another, or none.
-    #[error("it is of another issuer")]
     Issuer,
     /// `aud` does not name us.
-    #[error("it is for somebody else: its audience is not this service")]
     Audience,
     /// `azp` names another client.
-    #[error("it was issued to another client")]
     AuthorizedParty,
     /// `exp` has passed.
-    #[error("it has expired")]
     Expired,
     /// `exp`, or the ID token's `iat`, is not there.
-    #[error("it does not say until when it is valid, or since when")]
     Undated,
     /// `nbf` or `iat` is still to come.
-    #[error("it is not yet valid; compare the clocks")]
     NotYet,
     /// `nonce` is another, or none.
-    #[error("it does not answer our request: its nonce is another")]
     Nonce,
     /// It is bound to a key of the client (`cnf`), which nobody proves here.
-    #[error("it is bound to a key of the client (DPoP or mutual TLS), which is not supported")]
     Bound,
+}
+
+impl Invalid {
+    /// What is wrong, in words.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::TooLong => "it is over 16 KiB",
+            Self::NotJwt => "it is no signed JWT; a token of another form needs tokens = \"introspection\"",
+            Self::Algorithm => "its algorithm is not accepted",
+            Self::Critical => "its header has critical members",
+            Self::UnknownKey => "no key of the issuer is the one that it names",
+            Self::Signature => "its signature is wrong",
+            Self::Kind => "it is a token of another kind",
+            Self::Issuer => "it is of another issuer",
+            Self::Audience => {
+                "it is for somebody else: its audience is neither the endpoint's URI nor identity.audience"
+            }
+            Self::AuthorizedParty => "it was issued to another client",
+            Self::Expired => "it has expired",
+            Self::Undated => "it does not say until when it is valid, or since when",
+            Self::NotYet => "it is not yet valid; compare the clocks",
+            Self::Nonce => "it does not answer our request: its nonce is another",
+            Self::Bound => "it is bound to a key of the client (DPoP or mutual TLS), which is not supported",
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -131,14 +142,34 @@ fn check_kind(typ: Option<&str>, claims: &Claims, expected: &Expected<'_>) -> Re
     let typ = typ.as_deref().map(|typ| typ.strip_prefix("application/").unwrap_or(typ));
     let right = match expected.kind {
         Kind::Access => {
-            // The last says so itself at some issuers, which write all kinds of token alike.
-            let of_other = ["nonce", "at_hash", "c_hash"].iter().any(|name| claims.has(name))
-                || matches!(claims.string("typ"), Some("ID" | "Refresh" | "Offline" | "Logout"));
-            matches!(typ, None | Some("jwt" | "at+jwt")) && !of_other
+            let of_other = ["nonce", "at_hash", "c_hash"].iter().any(|name| claims.has(name));
+            matches!(typ, None | Some("jwt" | "at+jwt")) && !of_other && says_access(claims)
         }
         Kind::Id { .. } => matches!(typ, None | Some("jwt")),
     };
     if right { Ok(()) } else { Err(Invalid::Kind) }
+}
+
+/// Some issuers write all kinds of token alike, and the kind as a claim.
+fn says_access(claims: &Claims) -> bool {
+    !matches!(claims.string("typ"), Some("ID" | "Refresh" | "Offline" | "Logout"))
+        && (!claims.has("token_use") || matches!(claims.string("token_use"), Some("access" | "access_token")))
+}
+
+/// Checks what the issuer said of an access token (RFC 7662, section 2.2): what it leaves out, it vouches for, but for whom
+/// the token is made.
+pub(super) fn introspected(claims: &Claims, expected: &Expected<'_>, now: Timestamp) -> Result<(), Invalid> {
+    if claims.has("iss") && claims.string("iss") != Some(expected.issuer) {
+        return Err(Invalid::Issuer);
+    }
+    if !claims.strings("aud").contains(&expected.audience) {
+        return Err(Invalid::Audience);
+    }
+    if !says_access(claims) {
+        return Err(Invalid::Kind);
+    }
+    in_time(claims, now)?;
+    if claims.has("cnf") { Err(Invalid::Bound) } else { Ok(()) }
 }
 
 /// Everything that is not the signature.
@@ -149,6 +180,9 @@ fn check(claims: &Claims, expected: &Expected<'_>, now: Timestamp) -> Result<(),
     let audience = claims.strings("aud");
     if !audience.contains(&expected.audience) {
         return Err(Invalid::Audience);
+    }
+    if !claims.has("exp") {
+        return Err(Invalid::Undated);
     }
     in_time(claims, now)?;
     match expected.kind {
@@ -168,10 +202,10 @@ fn check(claims: &Claims, expected: &Expected<'_>, now: Timestamp) -> Result<(),
     }
 }
 
-/// That a token is valid by its own dates.
-pub(super) fn in_time(claims: &Claims, now: Timestamp) -> Result<(), Invalid> {
+/// That a token is valid by the dates that it has. One that is no number is none of them.
+fn in_time(claims: &Claims, now: Timestamp) -> Result<(), Invalid> {
     let now = now.as_second();
-    if claims.time("exp").ok_or(Invalid::Undated)? <= now - SKEW {
+    if claims.has("exp") && claims.time("exp").ok_or(Invalid::Undated)? <= now - SKEW {
         return Err(Invalid::Expired);
     }
     let to_come = |name| claims.has(name) && claims.time(name).is_none_or(|time| time > now + SKEW);

@@ -3,12 +3,16 @@
 //! Nothing is fetched at start: the service comes up while the issuer is away. What was fetched is kept, so that tokens are
 //! verified while it is away later.
 
+mod admit;
 mod algorithm;
+mod bearer;
 mod claims;
+mod introspect;
 pub mod jwt;
 mod kept;
 pub mod keys;
 pub mod metadata;
+pub mod resource;
 pub mod sign_in;
 pub(crate) mod sign_out;
 
@@ -16,6 +20,7 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
+use tokio::sync::Semaphore;
 use url::Url;
 
 pub use self::{algorithm::Algorithm, claims::Claims};
@@ -28,7 +33,7 @@ use self::{
 use crate::{
     clock::Clock,
     config::{Issuer, Oidc},
-    egress::{Blocked, Egress, NoAnswer, answer},
+    egress::{Answer, Blocked, Egress, NoAnswer, answer},
 };
 
 /// The document is read daily, and does without the issuer for a week.
@@ -54,6 +59,14 @@ pub struct OpenIdProvider {
     clock: Arc<dyn Clock>,
     metadata: Kept<Metadata>,
     keys: Kept<KeySet>,
+    verdicts: bearer::Verdicts,
+    asking: Semaphore,
+}
+
+impl std::fmt::Debug for OpenIdProvider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenIdProvider").field("issuer", &self.config.issuer).finish_non_exhaustive()
+    }
 }
 
 /// Why the issuer's own word cannot be had at the moment. It was logged when it happened.
@@ -106,26 +119,37 @@ pub fn client<'e>(egress: &'e Egress, issuer: &Issuer, endpoint: &Url) -> Result
 
 /// Fetches the issuer's document.
 pub async fn fetch_metadata(egress: &Egress, issuer: &Issuer) -> Result<Metadata, FetchError> {
-    let body = fetch(egress, issuer, &metadata::location(issuer), metadata::LIMIT).await?;
-    Ok(Metadata::parse(&body, issuer)?)
+    Ok(Metadata::parse(&fetch_document(egress, issuer).await?.body, issuer)?)
+}
+
+/// The same as it came, unread.
+pub(crate) async fn fetch_document(egress: &Egress, issuer: &Issuer) -> Result<Answer, FetchError> {
+    fetch(egress, issuer, &metadata::location(issuer), metadata::LIMIT).await
 }
 
 /// Fetches the issuer's keys.
 pub async fn fetch_keys(egress: &Egress, issuer: &Issuer, metadata: &Metadata) -> Result<KeySet, FetchError> {
-    let body = fetch(egress, issuer, &metadata.jwks_uri, keys::LIMIT).await?;
-    Ok(KeySet::parse(&body)?)
+    Ok(KeySet::parse(&fetch(egress, issuer, &metadata.jwks_uri, keys::LIMIT).await?.body)?)
 }
 
-async fn fetch(egress: &Egress, issuer: &Issuer, url: &Url, at_most: usize) -> Result<bytes::Bytes, FetchError> {
+async fn fetch(egress: &Egress, issuer: &Issuer, url: &Url, at_most: usize) -> Result<Answer, FetchError> {
     let request = client(egress, issuer, url)?.get(url.clone()).header(http::header::ACCEPT, "application/json");
     let answer = answer(request, at_most).await?;
-    if answer.status == StatusCode::OK { Ok(answer.body) } else { Err(FetchError::Status(answer.status)) }
+    if answer.status == StatusCode::OK { Ok(answer) } else { Err(FetchError::Status(answer.status)) }
 }
 
 impl OpenIdProvider {
     /// Nothing is fetched yet.
     pub fn new(config: Oidc, egress: Egress, clock: Arc<dyn Clock>) -> Self {
-        Self { config, egress, clock, metadata: Kept::new(METADATA), keys: Kept::new(KEYS) }
+        Self {
+            config,
+            egress,
+            clock,
+            metadata: Kept::new(METADATA),
+            keys: Kept::new(KEYS),
+            verdicts: bearer::verdicts(),
+            asking: Semaphore::new(introspect::AT_A_TIME),
+        }
     }
 
     /// The client for an endpoint that the metadata names.
@@ -213,12 +237,6 @@ impl OpenIdProvider {
             Err(error) if kept.failed() => tracing::warn!(issuer, what, %error, "the issuer cannot be asked"),
             Err(error) => tracing::debug!(issuer, what, %error, "the issuer cannot be asked again"),
         }
-    }
-}
-
-impl std::fmt::Debug for OpenIdProvider {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OpenIdProvider").field("issuer", &self.config.issuer).finish_non_exhaustive()
     }
 }
 

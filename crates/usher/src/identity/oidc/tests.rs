@@ -12,7 +12,7 @@ use usher_testkit::{
 };
 
 use super::{jwt::Kind, *};
-use crate::{clock::SystemClock, commands::install_crypto_provider, egress::Allowed};
+use crate::{clock::SystemClock, commands::install_crypto_provider, config::AccessTokens, egress::Allowed};
 
 /// A clock that is set forward by hand.
 #[derive(Default)]
@@ -44,6 +44,7 @@ impl Scene {
             sign_in_scopes: Vec::new(),
             session_idle: std::time::Duration::from_hours(8),
             session_lifetime: std::time::Duration::from_hours(24),
+            tokens: AccessTokens::Jwt,
         };
         let clock = Arc::new(Ahead::default());
         let egress = Egress::allowing(Allowed::default()).unwrap();

@@ -46,7 +46,7 @@ impl Failure {
             Fault::Refused(_) => Self::Refused,
             Fault::Unavailable(_) | Fault::Busy | Fault::Internal | Fault::Store(_) => Self::Unavailable,
             Fault::OtherIssuer | Fault::Exchange(_) | Fault::Unproven(_) => Self::Unproven,
-            Fault::NoUser => Self::Account,
+            Fault::NoUser(_) => Self::Account,
         }
     }
 
@@ -90,15 +90,14 @@ impl Failure {
 }
 
 /// The page for a sign-in that failed. The one place that logs and audits it.
-pub(super) fn answer(visitor: &Visitor, issuer: &OpenIdProvider, failed: Failed) -> Response {
+pub(super) fn answer(visitor: &Visitor, issuer: &OpenIdProvider, failed: &Failed) -> Response {
     let fault = &failed.fault;
-    match fault.audited() {
+    if let Some(detail) = fault.audited() {
         // Nobody knows who it was, and anybody can send what is refused here: audited only so often.
-        Some(detail) => {
-            tracing::info!(%fault, "a sign-in was refused");
-            visitor.app.broker.stranger_turned_away(AuditAction::BrowserRefused, detail);
-        }
-        None => tracing::warn!(%fault, "a sign-in failed"),
+        tracing::info!(%fault, "a sign-in was refused");
+        visitor.app.broker.stranger_turned_away(AuditAction::BrowserRefused, detail);
+    } else {
+        tracing::warn!(%fault, "a sign-in failed");
     }
     let said = match fault {
         Fault::Refused(refusal) => Some(refusal),

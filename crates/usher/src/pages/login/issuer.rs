@@ -65,7 +65,7 @@ async fn begin(visitor: &Visitor, issuer: &Arc<OpenIdProvider>, choice: Choice) 
             let browser = visitor.cookies.set(Cookie::SignIn, begun.browser.expose_secret());
             go(begun.url.as_str(), [browser])
         }
-        Err(fault) => failed::answer(visitor, issuer, Failed { fault, place: Some(place) }),
+        Err(fault) => failed::answer(visitor, issuer, &Failed { fault, place: Some(place) }),
     }
 }
 
@@ -84,7 +84,7 @@ pub(crate) async fn callback(visitor: Visitor) -> Response {
             let gone = [Cookie::SignIn, Cookie::Place].map(|cookie| visitor.cookies.clear(cookie));
             go(&done.place.path(), [session].into_iter().chain(gone))
         }
-        Err(failed) => failed::answer(&visitor, issuer, failed),
+        Err(failed) => failed::answer(&visitor, issuer, &failed),
     }
 }
 

@@ -187,7 +187,10 @@ async fn a_token_of_another_kind_is_refused() {
     for typ in ["ID", "Refresh", "Offline", "Logout"] {
         assert_eq!(verified(&idp, &access(&idp).claim("typ", typ).mint()).unwrap_err(), Invalid::Kind, "{typ}");
     }
-    assert!(verified(&idp, &access(&idp).claim("typ", "Bearer").mint()).is_ok());
+    for name in ["id", "refresh_token", ""] {
+        assert_eq!(verified(&idp, &access(&idp).claim("token_use", name).mint()).unwrap_err(), Invalid::Kind, "{name}");
+    }
+    assert!(verified(&idp, &access(&idp).claim("typ", "Bearer").claim("token_use", "access").mint()).is_ok());
     for typ in ["logout+jwt", "dpop+jwt", "token-introspection+jwt", "secevent+jwt", "id", ""] {
         assert_eq!(verified(&idp, &access(&idp).header("typ", typ).mint()).unwrap_err(), Invalid::Kind, "{typ}");
     }

@@ -17,9 +17,10 @@ pub(super) fn check(token: &str, claims: &Claims, access_token: &SecretString) -
         return Ok(());
     }
     let right = algorithm(token).zip(claims.string("at_hash"));
-    match right.is_some_and(|(algorithm, claim)| is_of(claim, &algorithm, access_token)) {
-        true => Ok(()),
-        false => Err(Fault::Unproven(Unproven::AccessToken)),
+    if right.is_some_and(|(algorithm, claim)| is_of(claim, &algorithm, access_token)) {
+        Ok(())
+    } else {
+        Err(Fault::Unproven(Unproven::AccessToken))
     }
 }
 

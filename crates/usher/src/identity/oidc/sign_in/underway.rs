@@ -33,8 +33,7 @@ impl Default for Underway {
 impl Underway {
     /// Claims a sign-in for good: a code is sent to the issuer once, whatever comes of it (R-OAUTH-02).
     pub(super) async fn claim(&self, id: &SecretString) -> Result<SemaphorePermit<'_>, Fault> {
-        let turn = tokio::time::timeout(PATIENCE, self.turns.acquire()).await;
-        let (Ok(Ok(turn)), _) = (turn, ()) else { return Err(Fault::Busy) };
+        let Ok(Ok(turn)) = tokio::time::timeout(PATIENCE, self.turns.acquire()).await else { return Err(Fault::Busy) };
         let fresh = self.claimed.entry_by_ref(id.expose_secret()).or_insert(()).is_fresh();
         if fresh { Ok(turn) } else { Err(Fault::Used) }
     }
