@@ -134,6 +134,17 @@ fn sentence(action: AuditAction) -> &'static str {
         A::StateRefused => "activity.state_refused",
         A::FormRefused => "activity.form_refused",
         A::UserForgotten => "activity.forgotten",
+        A::OperationApproved => "activity.approved",
+        A::OperationUsed => "activity.approval_used",
+        A::ReturnRefused => "activity.return_refused",
+        A::ApiKeyCreated => "activity.api_key_created",
+        A::ApiKeyRotated => "activity.api_key_rotated",
+        A::ApiKeyRevoked => "activity.api_key_revoked",
+        A::ApiKeyRefused => "activity.api_key_refused",
+        A::ApiInteractionAsked => "activity.server_asked",
+        A::ApiInteractionCancelled => "activity.server_cancelled",
+        A::ApiInteractionCompleted => "activity.server_completed",
+        A::ApiLimited => "activity.server_limited",
         // What this page has no sentence for yet; a test names each that is known.
         _ => "activity.unknown",
     }
