@@ -15,6 +15,9 @@ export const ACCOUNTS = {
 export const WEB = { id: 'usher', secret: 'web-client-secret-0123456789abcdef' };
 export const HOST = { id: 'pocket-assistant', redirect: 'http://127.0.0.1/callback' };
 
+/** How the names of its cookies start; on loopback the gateway's stand beside them. */
+export const ISSUER_COOKIES = 'issuer-';
+
 /**
  * Starts it at a free port of loopback. `usher` is the origin of the gateway whose sign-in it serves, `resources` are the
  * endpoints that access tokens may be for (RFC 8707): JWTs with exactly that `aud`.
@@ -44,7 +47,7 @@ function configuration({ usher, resources }) {
   policy.get('consent').checks.remove('native_client_prompt');
   return {
     jwks: { keys: [signingKey('RS256', 'rsa', { modulusLength: 2048 }), signingKey('ES256', 'ec', { namedCurve: 'P-256' })] },
-    cookies: { keys: [randomBytes(32).toString('hex')] },
+    cookies: { keys: [randomBytes(32).toString('hex')], names: cookieNames() },
     clients: [
       {
         client_id: WEB.id,
@@ -109,6 +112,9 @@ function configuration({ usher, resources }) {
     },
   };
 }
+
+const cookieNames = () =>
+  Object.fromEntries(['session', 'interaction', 'resume'].map((name) => [name, ISSUER_COOKIES + name]));
 
 function signingKey(alg, type, options) {
   const { privateKey } = generateKeyPairSync(type, options);
