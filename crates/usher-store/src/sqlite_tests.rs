@@ -257,6 +257,7 @@ async fn every_statement_uses_an_index() {
         crate::interaction::RELEASE,
         crate::interaction::CLAIM,
         crate::interaction::WITHDRAW[0],
+        crate::interaction::WITHDRAW_APPROVALS,
         crate::credential::ALL,
         crate::credential::OF_PROVIDER,
         crate::credential::OF_ID,

@@ -7,4 +7,5 @@ ALTER TABLE interactions ADD COLUMN proof BLOB;
 ALTER TABLE interactions ADD COLUMN return_hash TEXT;
 
 CREATE INDEX interactions_proved ON interactions (ask_key) WHERE proof IS NOT NULL;
+CREATE INDEX interactions_proved_by ON interactions (user_key) WHERE proof IS NOT NULL;
 CREATE INDEX interactions_told ON interactions (expires_at) WHERE operation IS NOT NULL;

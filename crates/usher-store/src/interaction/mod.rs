@@ -32,7 +32,7 @@ pub(crate) use self::{
     find::{CLAIM, FIND, WAITING, find_several},
     once::{PROVED, TAKE},
     returns::TAKE as TAKE_RETURN,
-    withdraw::WITHDRAW,
+    withdraw::{WITHDRAW, WITHDRAW_APPROVALS},
 };
 
 /// Where a credential will be sent: what the person sees at consent (R-GW-04).

@@ -25,7 +25,11 @@ macro_rules! withdraw {
 // Whoever asks several at once locks them in this order.
 pub(crate) const WITHDRAW: [&str; 2] = [withdraw!(""), withdraw!(" ORDER BY ask_key COLLATE \"C\" FOR UPDATE")];
 
-/// Ends the questions of a client that may still be answered, also those that could be started again.
+pub(crate) const WITHDRAW_APPROVALS: &str =
+    "UPDATE interactions SET proof = NULL WHERE user_key = $1 AND client = $2 AND proof IS NOT NULL";
+
+/// Ends the questions of a client that may still be answered, also those that could be started again; and takes back what it
+/// was allowed to call once and has not called yet.
 pub(crate) async fn withdraw_of_client(
     connection: &mut AnyConnection,
     kind: Kind,
@@ -39,5 +43,10 @@ pub(crate) async fn withdraw_of_client(
     };
     let rows =
         sqlx::query(sql).bind(user_key(user)).bind(client.as_str().to_owned()).fetch_all(&mut *connection).await?;
+    sqlx::query(WITHDRAW_APPROVALS)
+        .bind(user_key(user))
+        .bind(client.as_str().to_owned())
+        .execute(&mut *connection)
+        .await?;
     rows.iter().map(row::interaction).collect()
 }

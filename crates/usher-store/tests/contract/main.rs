@@ -182,6 +182,7 @@ contract! {
             an_approval_is_used_once,
             an_approval_is_for_its_own_call_alone,
             an_approval_lasts_a_quarter_of_an_hour,
+            a_revoked_client_calls_nothing_that_was_approved,
             of_many_claims_at_once_one_succeeds,
             several_approvals_are_used_together_or_not_at_all,
             each_call_is_its_own_question_and_rests_alone,

@@ -85,6 +85,18 @@ pub(crate) async fn an_approval_lasts_a_quarter_of_an_hour(database: Database) {
     assert!(claim(&store, &about("1"), 2 + lasts).await);
 }
 
+/// R-OAUTH-04
+pub(crate) async fn a_revoked_client_calls_nothing_that_was_approved(database: Database) {
+    let store = database.store().await;
+    approved(&store, about("1")).await;
+    let mut other = about("1");
+    other.principal.client = client("client-2");
+    approved(&store, other.clone()).await;
+    let _ = store.revoke_client(&user("user-1"), &about("1").principal.client, at(3)).await.unwrap();
+    assert!(!claim(&store, &about("1"), 4).await);
+    assert!(claim(&store, &other, 4).await, "another client's approval stays");
+}
+
 /// R-MRTR-03: of calls that are alike and come at once, one goes on.
 pub(crate) async fn of_many_claims_at_once_one_succeeds(database: Database) {
     let store = database.store().await;
