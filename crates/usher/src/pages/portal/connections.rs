@@ -194,10 +194,11 @@ impl Connection {
             Some(at) => Fact::rich(words.text("portal.last_used"), words.time(at, now)),
             None => Fact::new(words.text("portal.last_used"), words.text("portal.never")),
         };
+        let reaches = if is_visit(config, name) { "portal.good_for" } else { "portal.sent_to" };
         let facts = vec![
             Fact::rich(words.text("portal.since"), words.time(credential.created_at, now)),
             used,
-            Fact::rich(words.text("portal.sent_to"), sent_to(words, config, credential)),
+            Fact::rich(words.text(reaches), sent_to(words, config, credential)),
             Fact::new(words.text("portal.apps"), &apps(words, credential)),
         ];
         let (state, note) = match (known, credential.status) {
@@ -238,6 +239,11 @@ impl Connection {
             ),
         }
     }
+}
+
+/// Whether it is that the person was at somebody else's page: nothing is kept that could be sent.
+pub(super) fn is_visit(config: &Config, provider: &str) -> bool {
+    config.provider(provider).is_some_and(|provider| !provider.has_secrets())
 }
 
 /// Whether nobody knows that it works as it is now: no check of the provider's said so, and nothing has used it since.

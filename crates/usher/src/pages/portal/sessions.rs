@@ -8,12 +8,12 @@ use axum::{
 use bytes::Bytes;
 use http::StatusCode;
 use jiff::Timestamp;
-use usher_store::{BrowserId, BrowserTimes, SignedInBrowser, StoreError};
+use usher_store::{BrowserId, SignedInBrowser, StoreError};
 
 use super::family::family;
 use crate::{
     claim,
-    identity::browser::{Form, Place, SignedIn},
+    identity::browser::{Form, Place, SignedIn, times},
     pages::{
         page::{Fact, Page, Section},
         visitor::{Visitor, go},
@@ -81,7 +81,7 @@ pub(crate) async fn end_others(visitor: Visitor, body: Result<Bytes, BytesReject
 
 async fn sessions(visitor: &Visitor, person: &SignedIn) -> Result<Sessions, StoreError> {
     let now = visitor.app.clock.now();
-    let found = visitor.app.store.browser_sessions(&person.user, BrowserTimes::LONGEST, now).await?;
+    let found = visitor.app.store.browser_sessions(&person.user, times(&visitor.app.config), now).await?;
     let csrf = |form: Form<'_>| person.csrf(form);
     let current = BrowserId::of(person.token());
     Ok(Sessions::new(visitor.page(Some(person)), &found, &current, visitor.query("ended"), &csrf, now))
