@@ -198,6 +198,7 @@ fn gallery(language: Language) -> Vec<(&'static str, String)> {
     pages.push(("disconnect", super::portal::disconnect::tests::page(language)));
     pages.push(("disconnect-unreadable", super::portal::disconnect::tests::unreadable(language)));
     pages.extend(super::login::tests::pages(language));
+    pages.extend(super::logout::tests::pages(language));
     pages
 }
 

@@ -49,10 +49,10 @@ impl Scene {
             user_claim: "sub".to_owned(),
             audience: None,
             scopes: Vec::new(),
-            tokens: AccessTokens::Jwt,
             sign_in_scopes: Vec::new(),
             session_idle: std::time::Duration::from_hours(8),
             session_lifetime: std::time::Duration::from_hours(24),
+            tokens: AccessTokens::Jwt,
         };
         let clock = Arc::new(Ahead::default());
         let egress = Egress::allowing(Allowed::default()).unwrap();

@@ -23,6 +23,7 @@ pub use self::underway::Underway;
 use self::{exchange::Exchanged, reply::Reply, state::SignIn};
 use super::{
     OpenIdProvider,
+    admit::user,
     jwt::{Expected, Kind},
 };
 use crate::{
@@ -160,13 +161,13 @@ async fn signed_in(
     let code = reply.code()?;
     let _turn = app.underway.claim(&sign_in.id).await?;
     let exchanged = exchange::exchange(app, issuer, &metadata, code, &sign_in.verifier).await?;
-    let user = verified(issuer, &exchanged, sign_in).await?;
+    let person = verified(issuer, &exchanged, sign_in).await?;
 
     let session = new_token(&*app.random);
     let now = app.clock.now();
     let kept = Some(&exchanged.id_token).filter(|token| token.expose_secret().len() <= KEPT_AT_MOST);
     let new = NewBrowserSession { token: &session, kept, before, expires_at: now + times(&app.config).lifetime };
-    if !app.store.use_sign_in(&sign_in.id, now + LIVES, &user, new, now).await? {
+    if !app.store.use_sign_in(&sign_in.id, now + LIVES, &person, new, now).await? {
         return Err(Fault::Used);
     }
     fail_point!(SignedIn);
@@ -183,6 +184,5 @@ async fn verified(issuer: &Arc<OpenIdProvider>, exchanged: &Exchanged, sign_in: 
     };
     let claims = issuer.verify(token, &expected).await?;
     at_hash::check(token, &claims, &exchanged.access_token)?;
-    let user = claims.string(&issuer.config.user_claim).ok_or(Fault::NoUser)?;
-    UserId::new(issuer.config.issuer.as_str(), user).map_err(|_| Fault::NoUser)
+    user(&claims, &issuer.config).map_err(Fault::NoUser)
 }
