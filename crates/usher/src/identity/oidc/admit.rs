@@ -89,9 +89,6 @@ mod tests {
             session_idle: std::time::Duration::from_hours(8),
             session_lifetime: std::time::Duration::from_hours(24),
             tokens: AccessTokens::Jwt,
-            sign_in_scopes: Vec::new(),
-            session_idle: std::time::Duration::from_hours(8),
-            session_lifetime: std::time::Duration::from_hours(24),
         }
     }
 
