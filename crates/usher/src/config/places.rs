@@ -44,11 +44,11 @@ const SECTIONS: &[Section] = &[
             "user_claim",
             "audience",
             "scopes",
+            "tokens",
+            "introspection",
             "sign_in_scopes",
             "session_idle",
             "session_lifetime",
-            "tokens",
-            "introspection",
         ],
     },
     Section {

@@ -15,8 +15,9 @@ use crate::{
 };
 
 /// One address of each kind that the service has.
-const ROUTES: [&str; 9] = [
+const ROUTES: [&str; 10] = [
     "/mcp/weather",
+    "/.well-known/oauth-protected-resource/mcp/weather",
     "/",
     "/connect/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
     "/login",

@@ -52,14 +52,13 @@ impl OpenIdProvider {
     }
 
     async fn ask(self: &Arc<Self>, asked: &Introspection, token: &str) -> Result<Claims, IntrospectionError> {
-        let (client, endpoint) = match &asked.endpoint {
+        let (client, endpoint) = if let Some(endpoint) = &asked.endpoint {
             // The operator wrote it.
-            Some(endpoint) => (self.egress.operator(), endpoint.clone()),
-            None => {
-                let metadata = self.metadata().await.map_err(|_| IntrospectionError::NoMetadata)?;
-                let endpoint = metadata.introspection_endpoint.clone().ok_or(IntrospectionError::NoEndpoint)?;
-                (self.client(&endpoint).map_err(FetchError::from)?, endpoint)
-            }
+            (self.egress.operator(), endpoint.clone())
+        } else {
+            let metadata = self.metadata().await.map_err(|_| IntrospectionError::NoMetadata)?;
+            let endpoint = metadata.introspection_endpoint.clone().ok_or(IntrospectionError::NoEndpoint)?;
+            (self.client(&endpoint).map_err(FetchError::from)?, endpoint)
         };
         // Closed only when the service ends.
         let _place = self.asking.acquire().await.map_err(|_| IntrospectionError::NoMetadata)?;

@@ -28,7 +28,7 @@ struct Key {
     kind: Kind,
     /// The one algorithm that the issuer keeps it for, where it says so.
     only: Option<Algorithm>,
-    key: DecodingKey,
+    public: DecodingKey,
 }
 
 /// What a key is, by itself.
@@ -102,7 +102,7 @@ impl KeySet {
         let named = |key: &&Key| kid.is_none() || key.kid.as_deref() == kid;
         let mut checked = Checked::NoKey;
         for key in self.keys.iter().filter(named).filter(|key| key.fits(algorithm)) {
-            if crypto::verify(signature, message, &key.key, algorithm.library()).unwrap_or(false) {
+            if crypto::verify(signature, message, &key.public, algorithm.library()).unwrap_or(false) {
                 return Checked::Right;
             }
             checked = Checked::Wrong;
@@ -128,7 +128,7 @@ fn key(jwk: Jwk) -> Option<Key> {
         Some(name) => Some(Algorithm::parse(name)?),
         None => None,
     };
-    let (kind, key) = match (jwk.kty.as_str(), jwk.crv.as_deref()) {
+    let (kind, public) = match (jwk.kty.as_str(), jwk.crv.as_deref()) {
         ("RSA", _) => (Kind::Rsa, rsa(&jwk.n?, &jwk.e?)?),
         ("EC", Some("P-256")) => (Kind::P256, curve(&jwk.x?, &jwk.y?, 32)?),
         ("EC", Some("P-384")) => (Kind::P384, curve(&jwk.x?, &jwk.y?, 48)?),
@@ -138,7 +138,7 @@ fn key(jwk: Jwk) -> Option<Key> {
         }
         _ => return None,
     };
-    let key = Key { kid: jwk.kid, kind, only, key };
+    let key = Key { kid: jwk.kid, kind, only, public };
     // A key that says it is for an algorithm of another kind is for none.
     key.only.is_none_or(|only| only.kind() == kind).then_some(key)
 }

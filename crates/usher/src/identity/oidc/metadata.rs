@@ -96,7 +96,7 @@ impl Metadata {
             serde_json::from_slice(document).map_err(|error| MetadataError::NotMetadata(error.to_string()))?;
         match document.issuer {
             None => return Err(MetadataError::Missing("issuer")),
-            Some(found) if found != issuer.as_str() => return Err(MetadataError::Issuer { found: short(found) }),
+            Some(found) if found != issuer.as_str() => return Err(MetadataError::Issuer { found: short(&found) }),
             Some(_) => {}
         }
         let optional = |member, text: Option<String>| text.map(|text| endpoint(member, &text, issuer)).transpose();
@@ -133,7 +133,7 @@ fn endpoint(member: &'static str, text: &str, issuer: &Issuer) -> Result<Url, Me
 }
 
 /// What somebody else wrote, for a log.
-fn short(text: String) -> String {
+fn short(text: &str) -> String {
     text.chars().take(200).collect()
 }
 

@@ -63,12 +63,6 @@ pub struct OpenIdProvider {
     asking: Semaphore,
 }
 
-impl std::fmt::Debug for OpenIdProvider {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OpenIdProvider").field("issuer", &self.config.issuer).finish_non_exhaustive()
-    }
-}
-
 /// Why the issuer's own word cannot be had at the moment. It was logged when it happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the issuer cannot be reached, or answers what it must not; usher doctor says more")]
@@ -237,6 +231,12 @@ impl OpenIdProvider {
             Err(error) if kept.failed() => tracing::warn!(issuer, what, %error, "the issuer cannot be asked"),
             Err(error) => tracing::debug!(issuer, what, %error, "the issuer cannot be asked again"),
         }
+    }
+}
+
+impl std::fmt::Debug for OpenIdProvider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenIdProvider").field("issuer", &self.config.issuer).finish_non_exhaustive()
     }
 }
 
