@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../support/deadline.mjs';
 import { inspect } from './inspect.mjs';
-import { CONNECT, FIELD, GOOD_KEY, TIMEOUT, ask, heading, openPage, press, signIn, stage, text, useBrowser } from './setup.mjs';
+import { CONNECT, DECLINE, FIELD, GOOD_KEY, TIMEOUT, ask, heading, openPage, press, signIn, stage, text, useBrowser } from './setup.mjs';
 
 useBrowser();
 
@@ -85,4 +85,59 @@ test('a refused key is entered again from the portal, on a page that accuses no 
   await page.type(FIELD, 'key-second');
   await press(page, CONNECT);
   assert.equal(await heading(page), 'Connected');
+});
+
+test('R-SEC-03 R-OAUTH-04: apps, activity and browsers are for everyone, in both languages', { timeout: TIMEOUT }, async (t) => {
+  const { service } = await stage(t);
+  const page = await openPage(t, service);
+  await signIn(page, service);
+  const { url, retry } = await ask(service);
+  await page.goto(url);
+  await page.type(FIELD, GOOD_KEY);
+  await press(page, CONNECT);
+  await retry();
+  const other = await openPage(t, service);
+  await signIn(other, service);
+
+  const pages = { portal: '/', clients: '/clients', revoke: '/clients/revoke?client=default', activity: '/activity', sessions: '/sessions' };
+  for (const language of ['zh-CN', 'en']) {
+    for (const [name, path] of Object.entries(pages)) {
+      await page.goto(`${service.origin}${path}${path.includes('?') ? '&' : '?'}lang=${language}`);
+      assert.equal(await page.$eval('html', ({ lang }) => lang), language);
+      await inspect(page, `${name}/${language}`);
+    }
+  }
+  await page.goto(`${service.origin}/`);
+  await press(page, 'nav a[href="/sessions"]');
+  assert.equal(await page.$eval('nav [aria-current=page]', ({ innerText }) => innerText), 'Browsers');
+  assert.match(await text(page), /Chrome on Linux[\s\S]*This browser/);
+
+  await press(page, 'form[action^="/sessions/"][action$="/end"] button');
+  assert.match(await text(page), /That browser is signed out/);
+  await inspect(page, 'sessions/ended');
+  await other.reload();
+  assert.equal(await heading(other), 'Sign in');
+
+  await page.goto(`${service.origin}/clients`);
+  await press(page, 'main a[href^="/clients/revoke"]');
+  await press(page, 'main form button');
+  assert.match(await text(page), /may use nothing of yours any more/);
+  await inspect(page, 'clients/revoked');
+  await page.goto((await ask(service)).url);
+  assert.match(await heading(page), /^Allow .* to use Weather/);
+});
+
+test('what was declined can be asked again at once', { timeout: TIMEOUT }, async (t) => {
+  const { service } = await stage(t);
+  const page = await openPage(t, service);
+  await signIn(page, service);
+  await page.goto((await ask(service)).url);
+  await press(page, DECLINE);
+  await page.goto(service.origin);
+  assert.match(await text(page), /You declined/);
+  await inspect(page, 'portal/declined');
+  await press(page, '::-p-aria([name="May be asked again: Weather"][role="button"])');
+  assert.doesNotMatch(await text(page), /You declined/);
+  await page.goto((await ask(service)).url);
+  assert.equal(await heading(page), 'Connect Weather');
 });

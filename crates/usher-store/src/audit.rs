@@ -1,10 +1,15 @@
 //! The audit log: who did what, when, and what came of it (R-SEC-03).
 
+mod page;
+
 use elicit::{ClientId, UserId};
 use jiff::Timestamp;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row as _};
 
+#[cfg(test)]
+pub(crate) use self::page::PAGE;
+pub use self::page::{AuditCursor, AuditPage};
 use crate::lookup::user_key;
 use crate::time::{micros, timestamp};
 use crate::{Interaction, InteractionId, Store, StoreError};
@@ -66,6 +71,12 @@ actions! {
     InteractionLimited = "interaction.limited",
     /// A client has too much under way at once, and was told to come back (R-SEC-01).
     ClientLimited = "client.limited",
+    /// A call was approved by its user, once.
+    OperationApproved = "operation.approved",
+    /// An approved call used its approval, and went on.
+    OperationUsed = "operation.used",
+    /// A browser came back from somebody else's page with what is not, or no longer, its own to come back with.
+    ReturnRefused = "return.refused",
     /// A credential was stored.
     CredentialConnected = "credential.connected",
     /// A client or a destination was allowed a stored credential (R-OAUTH-04, R-GW-04).
@@ -74,6 +85,14 @@ actions! {
     CredentialRejected = "credential.rejected",
     /// A credential was deleted by its user.
     CredentialDisconnected = "credential.disconnected",
+    /// A credential was deleted by the operator.
+    CredentialRevoked = "credential.revoked",
+    /// A client may use a credential no longer, by its user's word (R-OAUTH-04).
+    ClientRevoked = "client.revoked",
+    /// A person lets what they declined be asked again.
+    InteractionReleased = "interaction.released",
+    /// All that was stored of a user was deleted by the operator, but the audit log.
+    UserForgotten = "user.forgotten",
     /// A browser signed in.
     BrowserSignedIn = "browser.signed-in",
     /// A browser signed out.
@@ -84,6 +103,22 @@ actions! {
     PageRefused = "page.refused",
     /// A token of the MCP side was refused (R-ID-04).
     TokenRefused = "token.refused",
+    /// A key of the API was made.
+    ApiKeyCreated = "api-key.created",
+    /// A key of the API got another secret.
+    ApiKeyRotated = "api-key.rotated",
+    /// A key of the API was ended.
+    ApiKeyRevoked = "api-key.revoked",
+    /// A key of the API was refused: it is none, has ended, may not do this, or was changed in the store.
+    ApiKeyRefused = "api-key.refused",
+    /// A server asked a question through the API.
+    ApiInteractionAsked = "api.interaction-asked",
+    /// A server took a question back through the API.
+    ApiInteractionCancelled = "api.interaction-cancelled",
+    /// A server told through the API that something took place.
+    ApiInteractionCompleted = "api.interaction-completed",
+    /// Too many requests came with one key of the API (R-SEC-01).
+    ApiLimited = "api.limited",
     /// A session was asked for by somebody else than its principal (R-ID-01).
     SessionRefused = "session.refused",
     /// A request state was refused (R-MRTR-02).

@@ -106,7 +106,11 @@ impl Store {
         };
         // A store whose credentials nobody could open would ask every user again, and hide that the key file is the
         // wrong one.
-        if let Err(error) = store.check_keys(store.shared.vault.keys()).await {
+        let ready = async {
+            store.check_keys(store.shared.vault.keys()).await?;
+            store.name_browsers().await
+        };
+        if let Err(error) = ready.await {
             store.close().await;
             return Err(error);
         }
@@ -278,7 +282,7 @@ async fn instance(reader: &AnyPool, writer: &AnyPool, random: &dyn Random, place
     }
     // Replicas that start together all try; the first one's stays.
     let made = sqlx::query("INSERT INTO facts (name, value) VALUES ('instance', $1) ON CONFLICT (name) DO NOTHING")
-        .bind(new_instance(random))
+        .bind(random_name(random, 8))
         .execute(writer)
         .await?;
     if made.rows_affected() > 0 {
@@ -287,15 +291,16 @@ async fn instance(reader: &AnyPool, writer: &AnyPool, random: &dyn Random, place
     Ok(sqlx::query(FIND).fetch_one(writer).await?.try_get("value")?)
 }
 
-fn new_instance(random: &dyn Random) -> String {
+/// So many random lower-case letters and digits.
+pub(crate) fn random_name(random: &dyn Random, length: usize) -> String {
     const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
-    let mut text = String::with_capacity(8);
-    while text.len() < 8 {
+    let mut text = String::with_capacity(length);
+    while text.len() < length {
         let mut bytes = [0_u8; 16];
         random.fill(&mut bytes);
         for byte in bytes {
             // 252 = 7 × 36: above it some letters would come more often.
-            if byte < 252 && text.len() < 8 {
+            if byte < 252 && text.len() < length {
                 text.push(char::from(LETTERS[usize::from(byte % 36)]));
             }
         }

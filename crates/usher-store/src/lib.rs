@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod api_key;
 mod audit;
 mod browser;
 mod connect;
@@ -27,21 +28,28 @@ mod sqlite_tests;
 mod store;
 mod time;
 mod token;
+mod users;
 mod vault;
 
-pub use audit::{AuditAction, AuditEntry, AuditRow, Outcome};
+pub use api_key::{ApiKey, ApiKeyId, ApiKeyText, ApiScope, ApiScopes, InvalidApiKey, ListedApiKey, NewApiKey};
+pub use audit::{AuditAction, AuditCursor, AuditEntry, AuditPage, AuditRow, Outcome};
 pub use browser::{
-    BROWSER_IDLE, BROWSER_LIFETIME, BrowserSession, BrowserTimes, EndedBrowserSession, NewBrowserSession,
+    BROWSER_IDLE, BROWSER_LIFETIME, BrowserId, BrowserSession, BrowserTimes, EndedBrowserSession, NewBrowserSession,
+    SignedInBrowser,
 };
-pub use credential::{Approval, Completion, Connections, Credential, CredentialKey, CredentialStatus};
+pub use credential::{
+    Approval, Completion, ConnectionFilter, Connections, ConnectionsPage, Credential, CredentialKey, CredentialStatus,
+    StoredConnection, Withdrawn,
+};
 pub use error::StoreError;
 pub use events::Event;
 #[cfg(feature = "fail-points")]
 pub use fail_point::{FailPoint, FailPointError};
 pub use inspect::{Ending, Inspection, KeyUses, Schema};
 pub use interaction::{
-    Advanced, AskReason, Asked, DECLINE_RESTS, DeclinedBy, Destination, FailureReason, Interaction, InteractionId,
-    InteractionState, InvalidId, NewInteraction, OPEN_AT_MOST, Obstacle, StateName, Step, TransitionError,
+    APPROVAL_LASTS, Advanced, AskReason, Asked, Claimed, DECLINE_RESTS, DeclinedBy, Destination, ExactCall,
+    FailureReason, Interaction, InteractionId, InteractionState, InvalidId, NewInteraction, OPEN_AT_MOST,
+    OPERATION_AT_MOST, Obstacle, Operation, OperationError, Resting, StateName, Step, TransitionError,
 };
 pub use keys::{KeyEntry, KeyError, KeyFile, KeyFileEdit, KeyFileError, KeyRing, KeyRole, KeyWrap, WrappedKey};
 pub use private_file::create_private_file;
@@ -49,6 +57,7 @@ pub use prune::Pruned;
 pub use rewrap::Rewrapped;
 pub use session::{Begun, NewSession, Session, SessionId, SessionKey, SessionLimits};
 pub use store::{Kind, Store};
+pub use users::{Holdings, StoredUser, UsersPage};
 pub use vault::Vault;
 
 /// Where a test can stop the process for good: `fail_point!(Consented)`, in an async function. Nothing at all without the

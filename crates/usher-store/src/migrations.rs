@@ -38,6 +38,24 @@ const STEPS: &[Step] = &[
         sqlite: include_str!("../migrations/sqlite/0004_sign_in.sql"),
         postgres: include_str!("../migrations/postgres/0004_sign_in.sql"),
     },
+    Step {
+        version: 5,
+        name: "operations",
+        sqlite: include_str!("../migrations/sqlite/0005_operations.sql"),
+        postgres: include_str!("../migrations/postgres/0005_operations.sql"),
+    },
+    Step {
+        version: 6,
+        name: "api keys",
+        sqlite: include_str!("../migrations/sqlite/0006_api_keys.sql"),
+        postgres: include_str!("../migrations/postgres/0006_api_keys.sql"),
+    },
+    Step {
+        version: 7,
+        name: "portal",
+        sqlite: include_str!("../migrations/sqlite/0007_portal.sql"),
+        postgres: include_str!("../migrations/postgres/0007_portal.sql"),
+    },
 ];
 
 /// The newest version that is known here.

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use sqlx::Row as _;
 
 use crate::time::{micros, micros_before};
-use crate::{BROWSER_IDLE, Event, InteractionId, Kind, SessionKey, Store, StoreError};
+use crate::{APPROVAL_LASTS, BROWSER_IDLE, Event, InteractionId, Kind, SessionKey, Store, StoreError};
 
 /// Interactions are kept this long after their end, for the pages that tell how they ended.
 const INTERACTIONS: SignedDuration = SignedDuration::from_hours(30 * 24);
@@ -28,6 +28,13 @@ pub(crate) const EXPIRE: [&str; 2] = batch!(
     "UPDATE interactions SET state = 'expired', failure = NULL, version = version + 1 WHERE id IN ",
     "id",
     " FROM interactions WHERE state IN ('created', 'opened', 'consented', 'failed') AND expires_at <= $1",
+    " RETURNING id"
+);
+/// Calls that can be approved or used no longer: what they were called with may be anything about anybody.
+pub(crate) const DROP_OPERATIONS: [&str; 2] = batch!(
+    "UPDATE interactions SET operation = NULL, proof = NULL WHERE id IN ",
+    "id",
+    " FROM interactions WHERE operation IS NOT NULL AND expires_at <= $1",
     " RETURNING id"
 );
 pub(crate) const DELETE_INTERACTIONS: [&str; 2] = batch!(
@@ -80,6 +87,8 @@ pub(crate) const DELETE_IDLE_BROWSERS: [&str; 2] = batch!(
     " FROM browser_sessions WHERE last_seen_at <= $1",
     " RETURNING token_hash"
 );
+pub(crate) const DELETE_API_KEYS: [&str; 2] =
+    batch!("DELETE FROM api_keys WHERE id IN ", "id", " FROM api_keys WHERE expires_at <= $1", " RETURNING id");
 pub(crate) const DELETE_AUDIT: [&str; 2] =
     batch!("DELETE FROM audit WHERE number IN ", "number", " FROM audit WHERE at <= $1", " RETURNING action");
 
@@ -88,6 +97,8 @@ pub(crate) const DELETE_AUDIT: [&str; 2] =
 pub struct Pruned {
     /// Interactions whose time had run out.
     pub interactions_expired: u64,
+    /// Calls whose question is over, with what they were called with.
+    pub operations: u64,
     /// Interactions that ended long ago.
     pub interactions_deleted: u64,
     /// MCP sessions that had ended.
@@ -102,12 +113,14 @@ pub struct Pruned {
     pub sign_ins: u64,
     /// Browser sessions that had ended or were idle.
     pub browser_sessions: u64,
+    /// Keys of the API that ended long ago.
+    pub api_keys: u64,
     /// Lines of the audit log that were too old.
     pub audit: u64,
 }
 
 impl Store {
-    /// Ends interactions that are overdue, and deletes ended sessions, links, sign-ins, notices
+    /// Ends interactions that are overdue, and deletes the calls of those that ended, ended sessions, links, sign-ins, notices
     /// and declines, interactions 30 days after their end, and audit lines after 400 days.
     ///
     /// Works in transactions of 500 rows. If one fails, what came before stays done.
@@ -118,6 +131,7 @@ impl Store {
             interactions_expired: self
                 .sweep(EXPIRE, at, |id| InteractionId::parse(id).ok().map(Event::Interaction))
                 .await?,
+            operations: self.sweep(DROP_OPERATIONS, micros_before(now, APPROVAL_LASTS), |_| None).await?,
             interactions_deleted: self.sweep(DELETE_INTERACTIONS, micros_before(now, INTERACTIONS), |_| None).await?,
             sessions: self.sweep(DELETE_SESSIONS, at, |key| SessionKey::parse(key).map(Event::Session)).await?,
             notices: self.sweep(DELETE_NOTICES, at, |_| None).await?,
@@ -126,6 +140,7 @@ impl Store {
             sign_ins: self.sweep(DELETE_SIGN_INS, at, |_| None).await?,
             browser_sessions: self.sweep(DELETE_ENDED_BROWSERS, at, |_| None).await?
                 + self.sweep(DELETE_IDLE_BROWSERS, idle, |_| None).await?,
+            api_keys: self.sweep(DELETE_API_KEYS, micros_before(now, INTERACTIONS), |_| None).await?,
             audit: self.sweep(DELETE_AUDIT, micros_before(now, AUDIT), |_| None).await?,
         })
     }

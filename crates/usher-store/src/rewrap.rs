@@ -10,6 +10,7 @@ use elicit::UserId;
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
+use crate::api_key;
 use crate::browser::user_of;
 use crate::vault::{Record, RecordKind, Vault};
 use crate::{KeyError, Store, StoreError, key_notes};
@@ -28,7 +29,7 @@ pub(crate) struct Table {
     scope: fn(&AnyRow) -> Result<Vec<String>, sqlx::Error>,
 }
 
-pub(crate) const TABLES: [Table; 3] = [
+pub(crate) const TABLES: [Table; 4] = [
     Table {
         name: "credentials",
         kind: RecordKind::Credential,
@@ -56,6 +57,13 @@ pub(crate) const TABLES: [Table; 3] = [
             Ok(times.map(|time| time.to_string()).to_vec())
         },
     },
+    Table {
+        name: "api_keys",
+        kind: RecordKind::ApiKey,
+        find: api_key::REWRAP,
+        swap: "UPDATE api_keys SET seal = $3 WHERE id = $1 AND seal = $2",
+        scope: api_key::sealed_columns,
+    },
 ];
 
 /// What a run of [`Store::rewrap`] did.
@@ -77,8 +85,8 @@ struct Swap {
 }
 
 impl Store {
-    /// Wraps with the active key what an older one wrapped: credentials, sessions of MCP clients and of browsers, at least
-    /// until `most` rows are done. What is left is found by the next run, here or on another replica; a row that
+    /// Wraps with the active key what an older one wrapped: credentials, sessions of MCP clients and of browsers, keys of the API,
+    /// at least until `most` rows are done. What is left is found by the next run, here or on another replica; a row that
     /// somebody changes or deletes meanwhile is theirs. No version, no time and nothing that was sealed changes, and
     /// nobody is told.
     pub async fn rewrap(&self, most: u64) -> Result<Rewrapped, StoreError> {

@@ -9,6 +9,7 @@
 mod agent;
 mod base64;
 pub mod chaos;
+pub mod checkout;
 pub mod client;
 mod deadline;
 mod door;

@@ -1,7 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+pub mod api;
 pub mod app;
+mod body;
 pub mod broker;
 mod claim;
 pub mod clock;
@@ -19,4 +21,5 @@ pub mod pages;
 pub mod relay;
 pub mod router;
 pub mod serve;
+mod slots;
 pub mod telemetry;

@@ -14,6 +14,7 @@ use serde_json::json;
 use usher_store::StoreError;
 
 use crate::{
+    api,
     app::App,
     config::Identity,
     control, pages,
@@ -29,6 +30,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/control/reread", post(control::reread))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
+        .merge(api::router())
         .merge(pages::router())
         .fallback(pages::not_found)
         .layer(from_fn_with_state(Arc::clone(&app), guard))
@@ -45,6 +47,9 @@ async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Res
             let misdirected = status == StatusCode::MISDIRECTED_REQUEST;
             if misdirected && !path.starts_with("/mcp") && pages::elsewhere::wants_page(request.headers()) {
                 return pages::elsewhere::page(request.headers(), app.config.public_url.origin());
+            }
+            if path.starts_with("/api/") {
+                return api::at_the_door(status, text);
             }
             let mut body = String::new();
             let error =

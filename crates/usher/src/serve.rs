@@ -354,6 +354,7 @@ mod tests {
             provider: "weather".into(),
             destination: Destination { upstream: "a".into(), target: "https://a.example".into() },
             reason: AskReason::Missing,
+            operation: None,
             expires_at: now + SignedDuration::from_mins(15),
         };
         let mut interaction = store.ask(&[new], None, now).await.unwrap().remove(0);

@@ -3,6 +3,7 @@
 //! The rows of links and sessions are sealed: were they not, whoever can write to the database could sign in as anybody.
 
 mod link;
+mod list;
 mod seal;
 mod session;
 mod sign_in;
@@ -11,6 +12,9 @@ use elicit::UserId;
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
+pub use self::list::{BrowserId, SignedInBrowser};
+#[cfg(test)]
+pub(crate) use self::list::{END_ONE, END_OTHERS, OF_USER, UNNAMED};
 #[cfg(test)]
 pub(crate) use self::session::FIND_SESSION;
 pub use self::session::{

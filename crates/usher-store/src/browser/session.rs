@@ -7,10 +7,12 @@ use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret, SecretString};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row as _};
+use zeroize::Zeroizing;
 
 use super::seal::{Pass, Seal};
 use super::{refused, user_of};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
+use crate::lookup::user_key;
 use crate::time::{micros, micros_before, timestamp};
 use crate::token::token_hash;
 use crate::vault::RecordKind;
@@ -23,17 +25,20 @@ pub const BROWSER_LIFETIME: SignedDuration = SignedDuration::from_hours(90 * 24)
 /// `last_seen_at` is written at most this often.
 const SEEN_EVERY: SignedDuration = SignedDuration::from_mins(1);
 
-const SESSIONS: &str = "browser_sessions";
+/// The longest that is kept of what a browser says of itself, in characters.
+const AGENT_LONGEST: usize = 256;
+
+pub(super) const SESSIONS: &str = "browser_sessions";
 
 const CREATE_SESSION: &str = "INSERT INTO browser_sessions \
-     (token_hash, issuer, subject, created_at, last_seen_at, expires_at, seal) \
-     VALUES ($1, $2, $3, $4, $4, $5, $6)";
-pub(crate) const FIND_SESSION: &str = "SELECT issuer, subject, created_at, last_seen_at, expires_at, seal \
+     (token_hash, issuer, subject, created_at, last_seen_at, expires_at, seal, user_key) \
+     VALUES ($1, $2, $3, $4, $4, $5, $6, $7)";
+pub(crate) const FIND_SESSION: &str = "SELECT issuer, subject, created_at, last_seen_at, expires_at, seal, user_key \
      FROM browser_sessions WHERE token_hash = $1 AND expires_at > $2 AND last_seen_at > $3 AND created_at > $4";
-const SEE_SESSION: &str = "UPDATE browser_sessions SET last_seen_at = $2 \
+const SEE_SESSION: &str = "UPDATE browser_sessions SET last_seen_at = $2, user_key = $3 \
      WHERE token_hash = $1 AND last_seen_at < $2";
 const DELETE_SESSION: &str = "DELETE FROM browser_sessions WHERE token_hash = $1 \
-     RETURNING issuer, subject, created_at, expires_at, seal";
+     RETURNING issuer, subject, created_at, expires_at, seal, user_key";
 
 /// How long sessions of browsers last. Asked at each look-up, so that what is made shorter counts at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +59,8 @@ impl BrowserTimes {
 pub struct NewBrowserSession<'a> {
     /// Its token: new, random, with 128 bits or more. Only the hash is stored.
     pub token: &'a SecretString,
+    /// What the browser says of itself (`User-Agent`): kept in the seal as one clean line, to be shown to its owner.
+    pub agent: &'a str,
     /// Kept in its seal, for [`Store::delete_browser_session`] to give back: what a sign-out needs. Nothing else reads it.
     pub kept: Option<&'a SecretString>,
     /// The token of the session that this browser had before. It ends: a new sign-in is a new session.
@@ -124,7 +131,8 @@ impl Store {
             };
             let seen: i64 = row.try_get("last_seen_at")?;
             if seen <= micros_before(now, SEEN_EVERY) {
-                sqlx::query(SEE_SESSION).bind(hash).bind(micros(now)).execute(&self.shared.writer).await?;
+                let key = user_key(&session.user);
+                sqlx::query(SEE_SESSION).bind(hash).bind(micros(now)).bind(key).execute(&self.shared.writer).await?;
             }
             Ok(Some(session))
         })
@@ -139,7 +147,7 @@ impl Store {
     ) -> Result<Option<EndedBrowserSession>, StoreError> {
         Self::within(async {
             let mut transaction = self.begin().await?;
-            let ended = self.end_browser_session(&mut transaction, token, now).await?;
+            let ended = self.sign_out(&mut transaction, token, now).await?;
             transaction.commit().await?;
             Ok(ended)
         })
@@ -156,7 +164,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         if let Some(before) = session.before {
-            match self.end_browser_session(connection, before, now).await {
+            match self.sign_out(connection, before, now).await {
                 // A row that cannot be read is gone all the same, and keeps nobody from signing in.
                 Err(error @ StoreError::ImpossibleRow { .. }) => tracing::warn!(%error, "a session was not audited"),
                 ended => drop(ended?),
@@ -166,8 +174,7 @@ impl Store {
         let created_at = micros(now);
         let expires_at = micros(session.expires_at).min(micros_before(now, -BROWSER_LIFETIME));
         let pass = Pass { kind: RecordKind::BrowserSession, hash: &hash, user, created_at, expires_at };
-        let kept = session.kept.map(ExposeSecret::expose_secret).unwrap_or_default();
-        let seal = self.seal_pass(&pass, kept.as_bytes())?;
+        let seal = self.seal_pass(&pass, &content(session.agent, session.kept))?;
         sqlx::query(CREATE_SESSION)
             .bind(hash)
             .bind(user.issuer().to_owned())
@@ -175,12 +182,13 @@ impl Store {
             .bind(created_at)
             .bind(expires_at)
             .bind(seal)
+            .bind(user_key(user))
             .execute(&mut *connection)
             .await?;
         AuditEntry::of_user(AuditAction::BrowserSignedIn, Outcome::Success, user).insert(connection, now).await
     }
 
-    async fn end_browser_session(
+    async fn sign_out(
         &self,
         connection: &mut AnyConnection,
         token: &SecretString,
@@ -192,14 +200,21 @@ impl Store {
         let (user, seal) = self.check_browser_session(&hash, &row)?;
         AuditEntry::of_user(AuditAction::BrowserSignedOut, Outcome::Success, &user).insert(connection, now).await?;
         let kept = match &seal {
-            Seal::Genuine(kept) => str::from_utf8(kept).ok().filter(|kept| !kept.is_empty()),
+            Seal::Genuine(content) => parts(content).1,
             Seal::Forged | Seal::KeyGone => None,
         };
         Ok(Some(EndedBrowserSession { user, kept: kept.map(SecretString::from) }))
     }
 
-    fn check_browser_session(&self, hash: &str, row: &AnyRow) -> Result<(UserId, Seal), StoreError> {
+    /// Whose a row is, and whether it is as we made it. One that stands under another user's key is not: its owner would not
+    /// find it among their own.
+    pub(super) fn check_browser_session(&self, hash: &str, row: &AnyRow) -> Result<(UserId, Seal), StoreError> {
         let user = user_of(row, SESSIONS)?;
+        let key: String = row.try_get("user_key")?;
+        if !key.is_empty() && key != user_key(&user) {
+            tracing::error!(table = SESSIONS, "a sign-in was changed in the store, and is refused");
+            return Ok((user, Seal::Forged));
+        }
         let (created_at, expires_at) = (row.try_get("created_at")?, row.try_get("expires_at")?);
         let pass = Pass { kind: RecordKind::BrowserSession, hash, user: &user, created_at, expires_at };
         let seal = self.check_pass(SESSIONS, &pass, row)?;
@@ -216,4 +231,24 @@ impl Store {
         transaction.commit().await?;
         Ok(())
     }
+}
+
+/// What is sealed into a session: what its browser says of itself, then a NUL, which a clean line has not, and what a
+/// sign-out needs.
+fn content(agent: &str, kept: Option<&SecretString>) -> Zeroizing<Vec<u8>> {
+    let agent = elicit::text::line(agent, AGENT_LONGEST);
+    let kept = kept.map(ExposeSecret::expose_secret).unwrap_or_default();
+    // Room for all at once: growing would leave copies behind.
+    let mut content = Zeroizing::new(Vec::with_capacity(agent.len() + 1 + kept.len()));
+    content.extend_from_slice(agent.as_bytes());
+    content.push(0);
+    content.extend_from_slice(kept.as_bytes());
+    content
+}
+
+/// The two parts of it; neither in a session of an earlier version.
+pub(super) fn parts(content: &[u8]) -> (&str, Option<&str>) {
+    let text = str::from_utf8(content).unwrap_or_default();
+    let (agent, kept) = text.split_once('\0').unwrap_or_default();
+    (agent, Some(kept).filter(|kept| !kept.is_empty()))
 }

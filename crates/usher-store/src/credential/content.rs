@@ -3,18 +3,21 @@
 use std::collections::BTreeMap;
 
 use elicit::ClientId;
+use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::Approval;
+use super::{Approval, Credential};
 use crate::interaction::Destination;
+use crate::time::micros;
 
 /// Secrets and approvals, sealed together.
 #[derive(Clone, Default)]
 pub(super) struct Content {
     pub(super) secrets: BTreeMap<String, SecretString>,
     pub(super) approvals: Vec<Approval>,
+    pub(super) approved_at: BTreeMap<Approval, Timestamp>,
 }
 
 #[derive(Serialize)]
@@ -28,6 +31,9 @@ struct WrittenApproval<'a> {
     client: &'a str,
     upstream: &'a str,
     target: &'a str,
+    /// When, in microseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<i64>,
 }
 
 #[derive(Deserialize)]
@@ -54,13 +60,32 @@ struct ReadApproval {
     client: ClientId,
     upstream: String,
     target: String,
+    /// Those of before it was kept have none.
+    #[serde(default)]
+    at: Option<i64>,
 }
 
 impl Content {
-    pub(super) fn approve(&mut self, approval: Approval) {
+    /// What a credential holds now.
+    pub(super) fn of(credential: &Credential) -> Self {
+        Self {
+            secrets: credential.secrets.clone(),
+            approvals: credential.approvals.clone(),
+            approved_at: credential.approved_at.clone(),
+        }
+    }
+
+    pub(super) fn approve(&mut self, approval: Approval, now: Timestamp) {
         if !self.approvals.contains(&approval) {
+            self.approved_at.insert(approval.clone(), now);
             self.approvals.push(approval);
         }
+    }
+
+    /// Takes back all that this client was allowed.
+    pub(super) fn withdraw(&mut self, client: &ClientId) {
+        self.approvals.retain(|approval| approval.client != *client);
+        self.approved_at.retain(|approval, _| approval.client != *client);
     }
 
     pub(super) fn to_bytes(&self) -> Result<Zeroizing<Vec<u8>>, serde_json::Error> {
@@ -73,6 +98,7 @@ impl Content {
                     client: approval.client.as_str(),
                     upstream: &approval.destination.upstream,
                     target: &approval.destination.target,
+                    at: self.approved_at.get(approval).copied().map(micros),
                 })
                 .collect(),
         };
@@ -84,25 +110,24 @@ impl Content {
 
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
         let read: Read = serde_json::from_slice(bytes)?;
-        Ok(Self {
-            secrets: read.secrets.into_iter().map(|(name, ReadSecret(secret))| (name, secret)).collect(),
-            approvals: read
-                .approvals
-                .into_iter()
-                .map(|approval| Approval {
-                    client: approval.client,
-                    destination: Destination { upstream: approval.upstream, target: approval.target },
-                })
-                .collect(),
-        })
+        let secrets = read.secrets.into_iter().map(|(name, ReadSecret(secret))| (name, secret)).collect();
+        let mut content = Self { secrets, ..Self::default() };
+        for ReadApproval { client, upstream, target, at } in read.approvals {
+            let approval = Approval { client, destination: Destination { upstream, target } };
+            if let Some(at) = at.and_then(|micros| Timestamp::from_microsecond(micros).ok()) {
+                content.approved_at.insert(approval.clone(), at);
+            }
+            content.approvals.push(approval);
+        }
+        Ok(content)
     }
 
     fn most_bytes(&self) -> usize {
-        // A byte becomes at most six (`\u0001`); 64 covers quotes, names and commas of an entry.
+        // A byte becomes at most six (`\u0001`); 64 (with a time 96) covers quotes, names and commas of an entry.
         let secrets = self.secrets.iter().map(|(name, secret)| 6 * (name.len() + secret.expose_secret().len()) + 64);
         let approvals = self.approvals.iter().map(|approval| {
             let Destination { upstream, target } = &approval.destination;
-            6 * (approval.client.as_str().len() + upstream.len() + target.len()) + 64
+            6 * (approval.client.as_str().len() + upstream.len() + target.len()) + 96
         });
         64 + secrets.chain(approvals).sum::<usize>()
     }
@@ -128,16 +153,27 @@ mod tests {
                 ("api_key".to_owned(), "\u{1}\u{2}\"\\🔑".into()),
                 ("empty".to_owned(), String::new().into()),
             ]),
-            approvals: Vec::new(),
+            ..Content::default()
         };
-        content.approve(approval.clone());
-        content.approve(approval.clone());
+        let [first, later] = [1, 2].map(|at| jiff::Timestamp::from_second(at).unwrap());
+        content.approve(approval.clone(), first);
+        content.approve(approval.clone(), later);
 
         let bytes = content.to_bytes().unwrap();
         assert!(bytes.capacity() == content.most_bytes(), "it grew");
         let read = Content::parse(&bytes).unwrap();
-        assert_eq!(read.approvals, [approval]);
+        assert_eq!(read.approvals, std::slice::from_ref(&approval));
+        assert_eq!(read.approved_at[&approval], first, "it is kept from when it was allowed first");
         assert_eq!(read.secrets["api_key"].expose_secret(), "\u{1}\u{2}\"\\🔑");
         assert_eq!(read.secrets["empty"].expose_secret(), "");
+    }
+
+    /// What was stored before times were kept is read as it is.
+    #[test]
+    fn an_approval_without_a_time_is_read() {
+        let bytes = br#"{"secrets":{},"approvals":[{"client":"c","upstream":"u","target":"t"}]}"#;
+        let read = Content::parse(bytes).unwrap();
+        assert_eq!((read.approvals.len(), read.approved_at.len()), (1, 0));
+        assert_eq!(*read.to_bytes().unwrap(), bytes);
     }
 }

@@ -150,6 +150,7 @@ impl Store {
     }
 }
 
-fn of_provider(action: AuditAction, outcome: Outcome, user: &UserId, provider: &str) -> AuditEntry {
+/// A line about a user's credential.
+pub(super) fn of_provider(action: AuditAction, outcome: Outcome, user: &UserId, provider: &str) -> AuditEntry {
     AuditEntry { provider: Some(provider.to_owned()), ..AuditEntry::of_user(action, outcome, user) }
 }

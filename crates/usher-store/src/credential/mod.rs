@@ -1,7 +1,9 @@
 //! What a user connected to a provider.
 
+mod clients;
 mod content;
 mod find;
+mod list;
 mod row;
 mod write;
 
@@ -12,9 +14,13 @@ use elicit::{ClientId, UserId};
 use jiff::Timestamp;
 use secrecy::SecretString;
 
+pub use self::clients::Withdrawn;
 pub(crate) use self::find::FIND;
 #[cfg(test)]
 pub(crate) use self::find::{DELETE, OF_USER};
+#[cfg(test)]
+pub(crate) use self::list::{ALL, OF_ID, OF_PROVIDER, REVOKE};
+pub use self::list::{ConnectionFilter, ConnectionsPage, StoredConnection};
 pub(crate) use self::write::Change;
 use crate::interaction::Destination;
 use crate::{lookup, token};
@@ -45,6 +51,8 @@ pub struct Credential {
     pub secrets: BTreeMap<String, SecretString>,
     /// Which client may have it used at which destination.
     pub approvals: Vec<Approval>,
+    /// When each was agreed to, where that was kept.
+    pub approved_at: BTreeMap<Approval, Timestamp>,
 }
 
 /// What a user connected.
@@ -87,6 +95,8 @@ pub enum Completion {
     },
     /// The user allowed this interaction's client and destination the stored credential.
     Allow,
+    /// The user approved the very call that the interaction is asked for. Nothing is stored but that.
+    Once,
 }
 
 /// What stands for user and provider in events and caches: their SHA-256, base64url.

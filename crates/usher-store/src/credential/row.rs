@@ -40,14 +40,20 @@ pub(super) fn credential(row: &AnyRow, user: &UserId, provider: &str, vault: &Va
         user: user.clone(),
         provider: provider.to_owned(),
         version: row.try_get("version")?,
-        status: CredentialStatus::parse(row.try_get("status")?)
-            .ok_or_else(|| StoreError::impossible(TABLE, "a status of another name"))?,
+        status: status(row)?,
         created_at: timestamp(row.try_get("created_at")?, TABLE)?,
         updated_at: timestamp(row.try_get("updated_at")?, TABLE)?,
         last_used_at: last_used.map(|micros| timestamp(micros, TABLE)).transpose()?,
         secrets: content.secrets,
         approvals: content.approvals,
+        approved_at: content.approved_at,
     })
+}
+
+/// Whether it works.
+pub(super) fn status(row: &AnyRow) -> Result<CredentialStatus, StoreError> {
+    CredentialStatus::parse(row.try_get("status")?)
+        .ok_or_else(|| StoreError::impossible(TABLE, "a status of another name"))
 }
 
 fn open(record: &Record<'_>, sealed: &[u8], vault: &Vault) -> Result<Content, KeyError> {

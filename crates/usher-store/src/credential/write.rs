@@ -51,8 +51,7 @@ impl Store {
         let mut content = Content::default();
         let mut status = CredentialStatus::Working;
         if let Stored::Readable(current) = &stored {
-            content.secrets.clone_from(&current.secrets);
-            content.approvals.clone_from(&current.approvals);
+            content = Content::of(current);
             status = current.status;
         }
         match completion {
@@ -62,11 +61,12 @@ impl Store {
             }
             Completion::Allow if !matches!(stored, Stored::Readable(_)) => return Ok(Change::NoCredential),
             Completion::Allow => {}
+            // It has no credential: see `interaction::once`.
+            Completion::Once => return Ok(Change::Stored),
         }
-        content.approve(Approval {
-            client: interaction.principal.client.clone(),
-            destination: interaction.destination.clone(),
-        });
+        let approval =
+            Approval { client: interaction.principal.client.clone(), destination: interaction.destination.clone() };
+        content.approve(approval, now);
 
         let changed = match stored {
             Stored::Readable(current) => self.update(connection, &current, &content, status, now).await?,
@@ -127,7 +127,8 @@ impl Store {
         self.stored_as(connection, &sealed, result.rows_affected()).await
     }
 
-    async fn update(
+    /// If it is still the version that was read: 1, else 0.
+    pub(super) async fn update(
         &self,
         connection: &mut AnyConnection,
         current: &Credential,

@@ -14,6 +14,7 @@ const SESSIONS: &str =
     "SELECT COUNT(*) AS number, MAX(expires_at) AS until FROM mcp_sessions WHERE key_id = $1 AND expires_at > $2";
 const BROWSER_SESSIONS: &str =
     "SELECT COUNT(*) AS number, MAX(expires_at) AS until FROM browser_sessions WHERE key_id = $1 AND expires_at > $2";
+const API_KEYS: &str = "SELECT COUNT(*) AS number FROM api_keys WHERE key_id = $1";
 // These last for minutes, so there are few, and no index for this alone.
 const QUESTIONS: &str = "SELECT seal, expires_at FROM interactions \
      WHERE state IN ('created', 'opened', 'consented', 'failed') AND expires_at > $1";
@@ -28,6 +29,8 @@ pub struct KeyUses {
     pub sessions: Ending,
     /// Signed-in browsers, likewise.
     pub browser_sessions: Ending,
+    /// Keys of the API, likewise; they stay until they expire or are revoked.
+    pub api_keys: u64,
     /// Questions that are open.
     pub questions: Ending,
     /// Sign-in links that nobody used yet.
@@ -65,10 +68,12 @@ impl Inspection {
             let mut uses = BTreeMap::new();
             for id in ids {
                 let credentials = sqlx::query(CREDENTIALS).bind(id.clone()).fetch_one(&mut *connection).await?;
+                let api_keys = sqlx::query(API_KEYS).bind(id.clone()).fetch_one(&mut *connection).await?;
                 let of_key = KeyUses {
                     credentials: number(credentials.try_get("number")?),
                     sessions: count(connection, SESSIONS, id, now).await?,
                     browser_sessions: count(connection, BROWSER_SESSIONS, id, now).await?,
+                    api_keys: number(api_keys.try_get("number")?),
                     ..KeyUses::default()
                 };
                 uses.insert(id.clone(), of_key);

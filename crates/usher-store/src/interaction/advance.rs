@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 use sqlx::AnyConnection;
 
-use super::ask::ask_key;
 use super::row::{self, StateColumns, columns};
 use super::seal::verify;
 use super::{Advanced, DeclinedBy, Interaction, Obstacle, StateName, Step, TransitionError, decline};
@@ -12,7 +11,7 @@ use crate::{Event, Store, StoreError, fail_point};
 
 pub(crate) const ADVANCE: &str = concat!(
     "UPDATE interactions SET state = $3, state_at = COALESCE($4, state_at), failure = $5, \
-     version = version + 1 WHERE id = $1 AND version = $2 RETURNING ",
+     operation = CASE WHEN $3 = 'declined' THEN NULL ELSE operation END, version = version + 1 WHERE id = $1 AND version = $2 RETURNING ",
     columns!()
 );
 
@@ -43,8 +42,7 @@ impl Store {
                 verify(&mut transaction, &done, &self.shared.vault).await?;
             }
             if matches!(step, Step::Decline { .. }) {
-                let key = ask_key(&done.principal, &done.provider, &done.destination);
-                decline::note(&mut transaction, key, now).await?;
+                decline::note(&mut transaction, &done.id, now).await?;
             }
             entry(step, &done).insert(&mut transaction, now).await?;
             transaction.commit().await?;

@@ -1,17 +1,17 @@
 //! Asking: one commit, and nothing read before it.
 
-use elicit::Principal;
+use elicit::{Digest, Principal};
 use jiff::{SignedDuration, Timestamp};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row as _};
 
 use super::row::{self, columns, open_states};
-use super::seal::{place, scope};
-use super::{Destination, Interaction, NewInteraction, decline};
+use super::seal::Seals;
+use super::{Destination, Interaction, NewInteraction, Operation, decline};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::session::storable;
 use crate::time::{micros, timestamp};
-use crate::{SessionKey, Store, StoreError, Vault, fail_point, lookup, notice};
+use crate::{SessionKey, Store, StoreError, fail_point, lookup, notice};
 
 pub(crate) const EXPIRE: &str = concat!(
     "UPDATE interactions SET state = 'expired', version = version + 1 WHERE ask_key = $1 AND ",
@@ -34,9 +34,9 @@ macro_rules! insert {
     ($head:literal, $tail:expr) => {
         concat!(
             "INSERT INTO interactions (id, ask_key, user_key, issuer, subject, client, client_claim, provider, \
-             upstream, target, reason, state, state_at, created_at, expires_at, seal, version) ",
+             upstream, target, reason, state, state_at, created_at, expires_at, seal, operation, version) ",
             $head,
-            "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'created', $12, $12, $13, $14, 1",
+            "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'created', $12, $12, $13, $14, $15, 1",
             $tail,
             " ON CONFLICT (ask_key) WHERE ",
             open_states!(),
@@ -62,7 +62,7 @@ pub(crate) const INSERT_WITHIN: &str = insert!(
     "SELECT ",
     concat!(
         " WHERE NOT EXISTS (SELECT 1 FROM declines WHERE ask_key = $2 AND rests_until > $12) \
-         AND ($15 > (SELECT COUNT(*) FROM interactions WHERE user_key = $3 AND ",
+         AND ($16 > (SELECT COUNT(*) FROM interactions WHERE user_key = $3 AND ",
         open_states!(),
         " AND expires_at > $12) OR EXISTS (SELECT 1 FROM interactions WHERE ask_key = $2 AND ",
         open_states!(),
@@ -98,7 +98,7 @@ pub enum Asked {
 
 impl Store {
     /// Asks because a person wants it, or finds what is already being asked: a question of the same user,
-    /// client, provider and destination that is still open is returned with its own
+    /// client, provider and destination (and of the same call, where it is about one call alone) that is still open is returned with its own
     /// id, now lasting as long as the new one would have, within [`OPEN_AT_MOST`]
     /// (R-SEC-01).
     ///
@@ -142,7 +142,7 @@ impl Store {
         if new.is_empty() {
             return Ok(Asked::Open(Vec::new()));
         }
-        let seals = new.iter().map(|new| seal(&self.shared.vault, new)).collect::<Result<Vec<_>, _>>()?;
+        let seals = new.iter().map(|new| Seals::of(&self.shared.vault, new)).collect::<Result<Vec<_>, _>>()?;
         // Rows are locked in one order by all, else two askers could wait for each other.
         let mut order: Vec<_> = new.iter().map(key_of_new).enumerate().collect();
         order.sort_by(|(_, one), (_, other)| one.cmp(other));
@@ -150,8 +150,8 @@ impl Store {
             let mut transaction = self.begin().await?;
             let mut asked = Vec::with_capacity(new.len());
             for (index, key) in order {
-                let (one, seal) = (&new[index], &seals[index]);
-                let Some(row) = insert(&mut transaction, one, seal, &key, open_at_most, now).await? else {
+                let (one, seals) = (&new[index], &seals[index]);
+                let Some(row) = insert(&mut transaction, one, seals, &key, open_at_most, now).await? else {
                     let refused = refused(&mut transaction, one, &key, now).await?;
                     transaction.rollback().await?;
                     return Ok(refused);
@@ -169,21 +169,29 @@ impl Store {
     }
 }
 
-/// What makes two questions the same one.
-pub(super) fn ask_key(principal: &Principal, provider: &str, destination: &Destination) -> String {
+/// What makes two questions the same one. With a digest, the answer is good for that call alone.
+pub(super) fn ask_key(
+    principal: &Principal,
+    provider: &str,
+    destination: &Destination,
+    digest: Option<&Digest>,
+) -> String {
     let user = &principal.user;
-    lookup::key_of(&[
+    let digest = digest.map(Digest::to_hex);
+    let fixed = [
         user.issuer(),
         user.subject(),
         principal.client.as_str(),
         provider,
         &destination.upstream,
         &destination.target,
-    ])
+    ];
+    lookup::key_of(&fixed.into_iter().chain(digest.as_deref()).collect::<Vec<_>>())
 }
 
 fn key_of_new(new: &NewInteraction) -> String {
-    ask_key(&new.principal, &new.provider, &new.destination)
+    let digest = new.operation.as_ref().and_then(Operation::digest);
+    ask_key(&new.principal, &new.provider, &new.destination, digest)
 }
 
 /// Why a question was not asked.
@@ -206,16 +214,11 @@ async fn refused(
     Ok(Asked::TooMany { until: first.map_or(Ok(now), |first| timestamp(first, "interactions"))? })
 }
 
-fn seal(vault: &Vault, new: &NewInteraction) -> Result<Vec<u8>, StoreError> {
-    let scope = scope(&new.principal, &new.provider, &new.destination);
-    vault.seal(&place(&new.id, &new.principal, &scope), &[]).map_err(StoreError::Unsealed)
-}
-
 /// `None` where a limit is in the way.
 async fn insert(
     connection: &mut AnyConnection,
     new: &NewInteraction,
-    seal: &[u8],
+    seals: &Seals,
     key: &str,
     open_at_most: Option<u32>,
     now: Timestamp,
@@ -236,7 +239,8 @@ async fn insert(
         .bind(new.reason.as_str())
         .bind(micros(now))
         .bind(micros(new.expires_at))
-        .bind(seal.to_vec());
+        .bind(seals.seal.clone())
+        .bind(seals.operation.clone());
     let query = match open_at_most {
         Some(most) => query.bind(i64::from(most)),
         None => query,

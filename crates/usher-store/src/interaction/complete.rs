@@ -1,11 +1,10 @@
-//! Completing: the credential and the last state in one transaction.
+//! Completing: the credential, or the proof of an approval, and the last state in one transaction.
 
 use jiff::Timestamp;
 
 use super::advance::swap;
-use super::ask::ask_key;
 use super::seal::verify;
-use super::{Advanced, Interaction, Obstacle, StateName, TransitionError, decline};
+use super::{Advanced, Interaction, Obstacle, StateName, TransitionError, decline, once};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::credential::Change;
 use crate::{Completion, CredentialKey, Event, Store, StoreError, fail_point};
@@ -14,7 +13,7 @@ use crate::{Completion, CredentialKey, Event, Store, StoreError, fail_point};
 const ATTEMPTS: usize = 8;
 
 impl Store {
-    /// Stores the credential, or the approval, and completes the interaction, in one
+    /// Stores the credential, the approval of a client, or the [proof](Store::claim) that a call was approved, and completes the interaction, in one
     /// transaction: never the one without the other, and never twice (R-OAUTH-01).
     ///
     /// Only what was consented to completes, and only if its row is as it was asked
@@ -69,25 +68,25 @@ impl Store {
             return Ok(Some(Advanced::Lost));
         };
         verify(&mut transaction, &done, &self.shared.vault).await?;
-        match self.change_credential(&mut transaction, &done, completion, now).await? {
-            Change::Stored => {}
+        let obstacle = match self.change_credential(&mut transaction, &done, completion, now).await? {
+            Change::Stored => None,
             Change::Overtaken => {
                 transaction.rollback().await?;
                 return Ok(None);
             }
-            Change::NoCredential => {
-                transaction.rollback().await?;
-                return Ok(Some(Advanced::Refused(TransitionError {
-                    from,
-                    to: StateName::Completed,
-                    obstacle: Obstacle::NoCredential,
-                })));
-            }
+            Change::NoCredential => Some(Obstacle::NoCredential),
+        };
+        let proves = matches!(completion, Completion::Once);
+        let lacks_call = proves && !once::prove(&mut transaction, &done, &self.shared.vault).await?;
+        if let Some(obstacle) = obstacle.or(lacks_call.then_some(Obstacle::NoOperation)) {
+            transaction.rollback().await?;
+            return Ok(Some(Advanced::Refused(TransitionError { from, to: StateName::Completed, obstacle })));
         }
-        decline::forget(&mut transaction, ask_key(&done.principal, &done.provider, &done.destination)).await?;
+        decline::forget(&mut transaction, &done.id).await?;
         let stored = match completion {
             Completion::Connect { .. } => AuditAction::CredentialConnected,
             Completion::Allow => AuditAction::CredentialAllowed,
+            Completion::Once => AuditAction::OperationApproved,
         };
         for action in [stored, AuditAction::InteractionCompleted] {
             AuditEntry::of_interaction(action, Outcome::Success, &done).insert(&mut transaction, now).await?;

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 
-use elicit::UserId;
+use elicit::{ClientId, UserId};
 use jiff::Timestamp;
-use sqlx::AssertSqlSafe;
+use sqlx::{AssertSqlSafe, Row as _};
 
 use super::row::{self, columns, open_states};
 use super::{Interaction, InteractionId};
@@ -26,6 +26,9 @@ pub(crate) const WAITING: &str = concat!(
     open_states!(),
     " AND expires_at > $2"
 );
+
+pub(crate) const CLAIM: &str = "SELECT client_claim FROM interactions \
+     WHERE user_key = $1 AND client = $2 AND client_claim IS NOT NULL ORDER BY created_at DESC LIMIT 1";
 
 impl Store {
     /// An interaction as it is at `now`: past its end it shows as expired.
@@ -54,6 +57,19 @@ impl Store {
                 }
             }
             Ok(found)
+        })
+        .await
+    }
+
+    /// What a client last said of itself when it asked this user, within the last 30 days. A claim, and no more.
+    pub async fn client_claim(&self, user: &UserId, client: &ClientId) -> Result<Option<String>, StoreError> {
+        Self::within(async {
+            let row = sqlx::query(CLAIM)
+                .bind(user_key(user))
+                .bind(client.as_str().to_owned())
+                .fetch_optional(&self.shared.reader)
+                .await?;
+            Ok(row.map(|row| row.try_get("client_claim")).transpose()?)
         })
         .await
     }

@@ -6,23 +6,33 @@ mod complete;
 mod decline;
 mod find;
 mod id;
+mod once;
+mod operation;
+mod returns;
 mod row;
 mod seal;
 mod state;
+mod withdraw;
 
 use elicit::Principal;
 use jiff::Timestamp;
 
 pub use self::ask::{Asked, OPEN_AT_MOST};
-pub use self::decline::DECLINE_RESTS;
+pub use self::decline::{DECLINE_RESTS, Resting};
 pub use self::id::{InteractionId, InvalidId};
+pub use self::once::{APPROVAL_LASTS, Claimed, ExactCall};
+pub use self::operation::{OPERATION_AT_MOST, Operation, OperationError};
 pub use self::state::{DeclinedBy, FailureReason, InteractionState, Obstacle, StateName, Step, TransitionError};
+pub(crate) use self::withdraw::withdraw_of_client;
 #[cfg(test)]
 pub(crate) use self::{
     advance::ADVANCE,
     ask::{EXPIRE, FIRST_END, INSERT_WITHIN},
-    decline::{REST_OF, RESTS},
-    find::{FIND, WAITING, find_several},
+    decline::{DECLINED, RELEASE, REST_OF, RESTS},
+    find::{CLAIM, FIND, WAITING, find_several},
+    once::{PROVED, TAKE},
+    returns::TAKE as TAKE_RETURN,
+    withdraw::{WITHDRAW, WITHDRAW_APPROVALS},
 };
 
 /// Where a credential will be sent: what the person sees at consent (R-GW-04).
@@ -80,6 +90,9 @@ pub struct NewInteraction {
     pub destination: Destination,
     /// Why it is asked.
     pub reason: AskReason,
+    /// The call that it is asked for. Where the whole call is given, the answer is good for that call alone, and another
+    /// call is another question.
+    pub operation: Option<Operation>,
     /// When it ends by itself.
     pub expires_at: Timestamp,
 }

@@ -1,20 +1,21 @@
-//! The proof that a question is one of ours.
+//! The proof that a question is one of ours, and the call that it is asked for.
 //!
 //! What the user agrees to comes from the interaction's row. Were it not sealed,
 //! whoever can write to the database could have them agree to another destination
-//! than the one that was asked for (R-GW-04).
+//! than the one that was asked for (R-GW-04), or to another call.
 
 use elicit::Principal;
 use jiff::Timestamp;
 use sqlx::{AnyConnection, Row as _};
 
-use super::{Destination, Interaction, InteractionId};
+use super::{Destination, Interaction, InteractionId, NewInteraction, Operation};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::vault::{Record, RecordKind, Vault};
-use crate::{Store, StoreError, key_notes};
+use crate::{KeyError, Store, StoreError, key_notes};
 
 const TABLE: &str = "interactions";
 const FIND: &str = "SELECT seal FROM interactions WHERE id = $1";
+const FIND_OPERATION: &str = "SELECT operation FROM interactions WHERE id = $1";
 
 /// All that must stay as it was asked.
 pub(super) fn scope<'a>(principal: &'a Principal, provider: &'a str, destination: &'a Destination) -> [&'a str; 4] {
@@ -23,6 +24,49 @@ pub(super) fn scope<'a>(principal: &'a Principal, provider: &'a str, destination
 
 pub(super) fn place<'a>(id: &'a InteractionId, principal: &'a Principal, scope: &'a [&'a str; 4]) -> Record<'a> {
     Record { kind: RecordKind::Interaction, id: id.as_str(), user: &principal.user, scope }
+}
+
+/// What a new row is sealed with: nothing, which proves what it is about, and the call.
+pub(super) struct Seals {
+    pub(super) seal: Vec<u8>,
+    pub(super) operation: Option<Vec<u8>>,
+}
+
+impl Seals {
+    pub(super) fn of(vault: &Vault, new: &NewInteraction) -> Result<Self, StoreError> {
+        let scope = scope(&new.principal, &new.provider, &new.destination);
+        let place = place(&new.id, &new.principal, &scope);
+        let seal = vault.seal(&place, &[]).map_err(StoreError::Unsealed)?;
+        let operation = |operation: &Operation| {
+            let bytes = operation.to_bytes().map_err(|_| StoreError::Unsealed(KeyError::Malformed))?;
+            let place = Record { kind: RecordKind::Operation, ..place };
+            vault.seal(&place, &bytes).map_err(StoreError::Unsealed)
+        };
+        Ok(Self { seal, operation: new.operation.as_ref().map(operation).transpose()? })
+    }
+}
+
+/// The call that an interaction is asked for; `None` where the row has none (any more).
+pub(super) async fn operation(
+    connection: &mut AnyConnection,
+    interaction: &Interaction,
+    vault: &Vault,
+) -> Result<Option<Operation>, StoreError> {
+    let id = interaction.id.as_str().to_owned();
+    let row = sqlx::query(FIND_OPERATION).bind(id).fetch_optional(&mut *connection).await?;
+    let sealed: Option<Vec<u8>> = row.map(|row| row.try_get("operation")).transpose()?.flatten();
+    let Some(sealed) = sealed else { return Ok(None) };
+    let scope = scope(&interaction.principal, &interaction.provider, &interaction.destination);
+    let place = Record { kind: RecordKind::Operation, ..place(&interaction.id, &interaction.principal, &scope) };
+    let read = vault.open(&place, &sealed).and_then(|bytes| Operation::parse(&bytes).ok_or(KeyError::Malformed));
+    match read {
+        Ok(operation) => Ok(Some(operation)),
+        Err(source) => Err(key_notes::behind(connection, unopened(&interaction.id, source)).await),
+    }
+}
+
+pub(super) fn unopened(id: &InteractionId, source: KeyError) -> StoreError {
+    StoreError::Unopened { table: TABLE, id: id.to_string(), source }
 }
 
 /// Fails unless the interaction is as it was asked. False if it is there no longer.
@@ -38,11 +82,24 @@ pub(super) async fn verify(
     let opened = vault.open(&place(&interaction.id, &interaction.principal, &scope), &seal);
     // The seal has nothing in it: to open is to be genuine.
     let Err(source) = opened else { return Ok(true) };
-    let error = StoreError::Unopened { table: TABLE, id: interaction.id.to_string(), source };
-    Err(key_notes::behind(connection, error).await)
+    Err(key_notes::behind(connection, unopened(&interaction.id, source)).await)
 }
 
 impl Store {
+    /// The call that `interaction` is asked for, where it is kept still. One that was changed in the database does not
+    /// open ([`StoreError::Unopened`]), and is audited.
+    pub async fn operation(&self, interaction: &Interaction, now: Timestamp) -> Result<Option<Operation>, StoreError> {
+        let read = Self::within(async {
+            let mut connection = self.shared.reader.acquire().await?;
+            operation(&mut connection, interaction, &self.shared.vault).await
+        });
+        let read = read.await;
+        if let Err(error) = &read {
+            self.note_tampering(interaction, error, now).await;
+        }
+        read
+    }
+
     /// Audits it if this is why a step was not taken (R-SEC-03). After the transaction, which is rolled back.
     pub(super) async fn note_tampering(&self, interaction: &Interaction, error: &StoreError, now: Timestamp) {
         if !matches!(error, StoreError::Unopened { table: TABLE, source, .. } if source.is_tampering()) {

@@ -124,6 +124,8 @@ pub enum Obstacle {
     Superseded,
     /// There is no stored credential that could be allowed.
     NoCredential,
+    /// The call that would be approved is not kept (any more).
+    NoOperation,
 }
 
 impl fmt::Display for Obstacle {
@@ -132,6 +134,7 @@ impl fmt::Display for Obstacle {
             Self::Order => "the one does not follow the other",
             Self::Superseded => "a newer one asks the same and is open",
             Self::NoCredential => "no credential is stored that could be allowed",
+            Self::NoOperation => "the call that would be approved is not kept",
         })
     }
 }

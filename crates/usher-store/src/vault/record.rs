@@ -8,8 +8,9 @@ pub(crate) struct Record<'a> {
     pub(crate) kind: RecordKind,
     pub(crate) id: &'a str,
     pub(crate) user: &'a UserId,
-    /// The provider; of a session, the upstream and the client; of an interaction, all that it is about; of what
-    /// signs a browser in, its times.
+    /// The provider; of a session, the upstream and the client; of an interaction and its call, all that it is about; of
+    /// an approval, also which call and when; of what signs a browser in, its times; of a key of the
+    /// API, whose user is its server, all that it allows.
     pub(crate) scope: &'a [&'a str],
 }
 
@@ -17,9 +18,12 @@ pub(crate) struct Record<'a> {
 pub(crate) enum RecordKind {
     Credential,
     Interaction,
+    Operation,
+    Approval,
     Session,
     LoginLink,
     BrowserSession,
+    ApiKey,
 }
 
 impl Record<'_> {
@@ -28,9 +32,12 @@ impl Record<'_> {
         let kind = match self.kind {
             RecordKind::Credential => "credential",
             RecordKind::Interaction => "interaction",
+            RecordKind::Operation => "operation",
+            RecordKind::Approval => "approval",
             RecordKind::Session => "session",
             RecordKind::LoginLink => "login link",
             RecordKind::BrowserSession => "browser session",
+            RecordKind::ApiKey => "api key",
         };
         let mut bytes = b"usher record 1".to_vec();
         let fixed = [kind, self.id, self.user.issuer(), self.user.subject()];

@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod api_key;
 mod audit;
 mod browser;
 mod credential;
@@ -13,6 +14,8 @@ mod interaction;
 mod keys;
 mod limits;
 mod notice;
+mod once;
+mod people;
 mod prune;
 mod race;
 mod replicas;
@@ -59,6 +62,17 @@ macro_rules! contract {
 
 contract! {
     both {
+        api_key {
+            a_key_opens_for_its_server_alone,
+            a_rotated_key_opens_with_both_secrets_for_a_while,
+            of_two_rotations_at_once_no_secret_is_lost,
+            an_expired_key_opens_nothing_and_goes_later,
+            a_revoked_key_opens_nothing_at_once,
+            use_of_a_key_is_written_once_a_minute,
+            a_key_that_was_changed_in_the_database_is_none,
+            an_impossible_key_is_none,
+            a_key_outlives_the_rotation_of_its_master_key,
+        }
         audit {
             lines_come_back_newest_first_and_only_to_their_user,
             a_line_of_a_newer_version_is_kept_and_shown_as_unknown,
@@ -148,6 +162,34 @@ contract! {
             a_session_that_ended_is_owed_nothing,
             a_notice_is_owed_for_as_long_as_the_question_can_complete,
             a_notice_that_was_not_delivered_is_given_back,
+        }
+        people {
+            signed_in_browsers_are_listed_to_their_owner,
+            a_browser_is_signed_out_from_another_one,
+            a_browser_that_was_moved_is_listed_to_nobody,
+            browsers_of_an_earlier_version_are_found_by_their_owner,
+            the_audit_log_is_read_page_by_page,
+            a_revoked_client_may_use_nothing,
+            a_completion_does_not_undo_a_revocation,
+            an_approval_is_kept_with_its_time,
+            what_rests_can_be_released_by_its_owner,
+            an_operator_lists_connections_of_all,
+            an_operator_ends_one_connection,
+            a_user_is_forgotten_whole,
+            everybody_of_whom_something_is_stored_is_listed_once,
+        }
+        once {
+            an_approval_is_used_once,
+            an_approval_is_for_its_own_call_alone,
+            an_approval_lasts_a_quarter_of_an_hour,
+            a_revoked_client_calls_nothing_that_was_approved,
+            of_many_claims_at_once_one_succeeds,
+            several_approvals_are_used_together_or_not_at_all,
+            each_call_is_its_own_question_and_rests_alone,
+            an_approval_that_was_written_or_changed_in_the_database_is_none,
+            an_edited_call_is_not_shown_and_not_approved,
+            a_call_is_sealed_and_goes_when_it_is_of_no_more_use,
+            a_way_back_works_once,
         }
         prune {
             what_is_overdue_expires_and_what_is_old_goes,

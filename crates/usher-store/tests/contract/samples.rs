@@ -46,6 +46,7 @@ pub(crate) fn question(subject: &str) -> NewInteraction {
         provider: "weather".to_owned(),
         destination: destination("forecast"),
         reason: AskReason::Missing,
+        operation: None,
         expires_at: at(600),
     }
 }
@@ -58,7 +59,7 @@ pub(crate) fn random_token() -> SecretString {
 
 /// A session under this token, of a browser that had none.
 pub(crate) fn browsing(token: &SecretString, expires_at: Timestamp) -> NewBrowserSession<'_> {
-    NewBrowserSession { token, kept: None, before: None, expires_at }
+    NewBrowserSession { token, agent: "", kept: None, before: None, expires_at }
 }
 
 pub(crate) fn secrets(value: &str) -> BTreeMap<String, SecretString> {

@@ -2,9 +2,10 @@ use std::fmt::Debug;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use jiff::SignedDuration;
 use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::{AssertSqlSafe, Row as _};
-use usher_store::{Completion, Kind, NewBrowserSession, Store, Vault};
+use usher_store::{Completion, Kind, NewBrowserSession, NewInteraction, Operation, Store, Vault};
 
 use crate::samples::{DAY, at, browsing, client, completed, connect, question, random_token, secrets, session, user};
 use crate::setup::Database;
@@ -47,12 +48,20 @@ async fn plant(store: &Store) -> Vec<String> {
     let (id, signed_in, kept) = (random_token(), random_token(), SecretString::from("kept-in-the-browser-session"));
     let at_issuer = NewBrowserSession { kept: Some(&kept), ..browsing(&signed_in, at(DAY)) };
     store.use_sign_in(&id, at(600), &user("user-1"), at_issuer, at(1)).await.unwrap();
+    let arguments = "private-argument-of-a-call".to_owned();
+    let params = format!(r#"{{"name":"send","arguments":{{"to":"{arguments}"}}}}"#);
+    let operation = Some(Operation::exact("tools/call", Some(&params)).unwrap());
+    store.ask(&[NewInteraction { operation, ..question("user-3") }], None, at(0)).await.unwrap();
     let new = session();
     assert_eq!(new.upstream_session.as_ref(), Some(&upstream));
     let session_id = new.id.expose().to_owned();
     store.create_session(new, at(0)).await.unwrap();
     let tokens = [link, unused, browser, id, signed_in, kept].map(|token| token.expose_secret().to_owned());
-    [vec![first, second, upstream, session_id], tokens.to_vec()].concat()
+    let (key, old) = store.create_api_key(crate::api_key::reading(), at(0)).await.unwrap();
+    let (_, new) = store.rotate_api_key(&key.id, SignedDuration::from_hours(1), at(1)).await.unwrap().unwrap();
+    // The id is no secret.
+    let keys = [old, new].map(|text| text.expose_secret().rsplit_once(&format!("{}_", key.id)).unwrap().1.to_owned());
+    [vec![first, second, upstream, session_id, arguments], tokens.to_vec(), keys.to_vec()].concat()
 }
 
 fn files(database: &Database) -> Vec<u8> {

@@ -1,14 +1,14 @@
-//! Decides about a call: go on with these credentials, or ask for those; and waits for what becomes of a question.
+//! Decides about a call: go on with these credentials, or ask for those; and waits for what becomes of a question. What
+//! people do call by call is used up by the decision to go on.
 
 use std::{sync::Arc, time::Duration};
 
 use elicit::{ClientId, Principal, UserId};
-use jiff::Timestamp;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use usher_store::{
-    Advanced, Approval, AskReason, Asked, AuditAction, AuditEntry, Credential, CredentialStatus, DeclinedBy,
-    Interaction, InteractionId, InteractionState, NewInteraction, Outcome, SessionKey, Step, StoreError, fail_point,
+    Advanced, Approval, AskReason, AuditAction, AuditEntry, Claimed, Credential, CredentialStatus, DeclinedBy,
+    ExactCall, InteractionId, InteractionState, Operation, Outcome, Step, StoreError, fail_point,
 };
 
 use super::{Broker, needs::Call, waiting::until};
@@ -32,41 +32,13 @@ pub enum Decision {
     Ask(Vec<Missing>),
 }
 
-/// A credential that a call cannot go on without.
+/// What a call cannot go on without.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     /// Its provider.
     pub provider: String,
     /// Why it is asked for.
     pub reason: AskReason,
-}
-
-/// Why nobody is asked.
-#[derive(Debug, thiserror::Error)]
-pub enum Refusal {
-    /// A person declined a while ago; asking again by itself would be nagging.
-    #[error("{provider} was declined; try again in {} s", retry_after.as_secs().max(1))]
-    Declined {
-        /// The provider that was declined.
-        provider: String,
-        /// When it may be asked again.
-        retry_after: Duration,
-    },
-    /// The person has too many open questions.
-    #[error("too many questions are open; try again in {} s", retry_after.as_secs().max(1))]
-    TooManyOpen {
-        /// When the first of them ends by itself.
-        retry_after: Duration,
-    },
-    /// Too many questions.
-    #[error("too many questions; try again in {} s", retry_after.as_secs().max(1))]
-    TooMany {
-        /// When to come back.
-        retry_after: Duration,
-    },
-    /// The store could not be asked.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
 /// What became of the questions that a call waits for.
@@ -90,8 +62,55 @@ impl Broker {
     pub async fn decide(&self, call: Call<'_>) -> Result<Decision, StoreError> {
         let mut injection = Injection::default();
         let required = |need: &Need| call.requires(need);
-        let missing = self.examine(call.principal, call.upstream, required, &mut injection).await?;
+        let mut missing = self.examine(call.principal, call.upstream, required, &mut injection).await?;
+        missing.extend(self.unapproved(call, missing.is_empty()).await?);
         Ok(if missing.is_empty() { Decision::Go(injection) } else { Decision::Ask(missing) })
+    }
+
+    /// Whether something is done anew for this very call, so that the whole of it must be known.
+    pub fn asks_per_call(&self, call: Call<'_>) -> bool {
+        !self.per_call(call).is_empty()
+    }
+
+    /// The providers for which something is done anew for this very call.
+    fn per_call<'c>(&self, call: Call<'c>) -> Vec<&'c str> {
+        let is_per_call = |need: &&Need| self.config.provider(&need.provider).is_some_and(Provider::is_per_call);
+        let needs = call.upstream.needs.iter().filter(|need| call.requires(need)).filter(is_per_call);
+        needs.map(|need| need.provider.as_str()).collect()
+    }
+
+    /// What must be done anew for this very call, and was not. With `claims`, and if nothing is missing, it is used up: a
+    /// call that is not sent after that asks again (R-MRTR-03).
+    async fn unapproved(&self, call: Call<'_>, claims: bool) -> Result<Vec<Missing>, StoreError> {
+        let providers = self.per_call(call);
+        if providers.is_empty() { Ok(Vec::new()) } else { self.unapproved_of(call, providers, claims).await }
+    }
+
+    /// The same of these providers alone.
+    pub(super) async fn unapproved_of(
+        &self,
+        call: Call<'_>,
+        providers: Vec<&str>,
+        claims: bool,
+    ) -> Result<Vec<Missing>, StoreError> {
+        let lacking = match call.operation.and_then(Operation::digest) {
+            // Nobody can have approved a call that is not known.
+            None => providers.into_iter().map(str::to_owned).collect(),
+            Some(digest) => {
+                let destination = call.upstream.destination();
+                let exact = ExactCall { principal: call.principal, destination: &destination, digest };
+                let now = self.clock.now();
+                if claims {
+                    match self.store.claim(exact, &providers, now).await? {
+                        Claimed::All => Vec::new(),
+                        Claimed::Lacking(lacking) => lacking,
+                    }
+                } else {
+                    self.store.unapproved(exact, &providers, now).await?
+                }
+            }
+        };
+        Ok(lacking.into_iter().map(|provider| Missing { provider, reason: AskReason::Missing }).collect())
     }
 
     /// What of all that an upstream needs is missing, whatever the call.
@@ -101,7 +120,7 @@ impl Broker {
 
     /// Adds what can be used to `injection`, and returns what is `required` and cannot. Nobody is asked because of what is
     /// kept in memory, which may be older than their last answer: the store has the last word.
-    async fn examine(
+    pub(super) async fn examine(
         &self,
         principal: &Principal,
         upstream: &Upstream,
@@ -110,7 +129,9 @@ impl Broker {
     ) -> Result<Vec<Missing>, StoreError> {
         let mut missing = Vec::new();
         for need in &upstream.needs {
-            let Some(provider) = self.config.provider(&need.provider) else { continue };
+            let Some(provider) = self.config.provider(&need.provider).filter(|one| !one.is_per_call()) else {
+                continue;
+            };
             let mut use_it = |credential: Option<&Credential>| {
                 lacks(principal, upstream, provider, credential)
                     .or_else(|| misfits(need, provider, credential?, injection))
@@ -139,81 +160,6 @@ impl Broker {
             }
             read => read,
         }
-    }
-
-    /// Puts questions into the store, one for each missing credential. An open question of the same principal about the
-    /// same credential is joined, so that parallel calls lead to one page. One commit.
-    pub async fn ask(
-        &self,
-        principal: &Principal,
-        client_claim: Option<&str>,
-        upstream: &Upstream,
-        missing: &[Missing],
-        notify: Option<&SessionKey>,
-    ) -> Result<Vec<Interaction>, Refusal> {
-        let asked = self.ask_within_limits(principal, client_claim, upstream, missing, notify).await;
-        if matches!(&asked, Err(refusal) if !matches!(refusal, Refusal::Store(_))) {
-            self.turned_away(AuditAction::InteractionLimited, Some(principal), Some(&upstream.name));
-        }
-        asked
-    }
-
-    async fn ask_within_limits(
-        &self,
-        principal: &Principal,
-        client_claim: Option<&str>,
-        upstream: &Upstream,
-        missing: &[Missing],
-        notify: Option<&SessionKey>,
-    ) -> Result<Vec<Interaction>, Refusal> {
-        for Missing { provider, .. } in missing {
-            if let Some(retry_after) = self.limits.rests(principal, &upstream.name, provider) {
-                return Err(Refusal::Declined { provider: provider.clone(), retry_after });
-            }
-        }
-        let providers = missing.iter().map(|one| one.provider.as_str());
-        if let Err(refused) = self.limits.count_once(principal, &upstream.name, providers) {
-            return Err(Refusal::TooMany { retry_after: refused.retry_after });
-        }
-        let now = self.clock.now();
-        let expires_at = now + INTERACTION_LIVES;
-        let new: Vec<NewInteraction> = missing
-            .iter()
-            .map(|one| NewInteraction {
-                id: InteractionId::new(&*self.random),
-                principal: principal.clone(),
-                client_claim: client_claim.map(str::to_owned),
-                provider: one.provider.clone(),
-                destination: upstream.destination(),
-                reason: one.reason,
-                expires_at,
-            })
-            .collect();
-        let from_now = |until: Timestamp| Duration::try_from(until.duration_since(now)).unwrap_or_default();
-        match self.store.ask_within(&new, notify, self.config.limits.user_open_questions, now).await? {
-            Asked::Open(asked) => {
-                fail_point!(QuestionStored);
-                Ok(asked)
-            }
-            Asked::Resting { provider, until } => {
-                self.limits.note_rest(principal, &upstream.name, &provider, until);
-                Err(Refusal::Declined { provider, retry_after: from_now(until) })
-            }
-            Asked::TooMany { until } => Err(Refusal::TooManyOpen { retry_after: from_now(until) }),
-        }
-    }
-
-    /// How long the question of an interaction rests, after it was declined.
-    pub async fn rest_of(&self, id: &InteractionId) -> Result<Option<Duration>, StoreError> {
-        let now = self.clock.now();
-        let until = self.store.rest_of(id, now).await?;
-        Ok(until.and_then(|until| Duration::try_from(until.duration_since(now)).ok()))
-    }
-
-    /// The client says that the person dismissed a question. That is no refusal, and the next call may ask again; but it
-    /// counts as one more question.
-    pub fn dismissed(&self, principal: &Principal, upstream: &Upstream, provider: &str) {
-        self.limits.dismissed(principal, &upstream.name, provider);
     }
 
     /// Waits until something became of `ids`, the deadline, or the stop. Looks at the rows first and last: events are
@@ -338,6 +284,9 @@ impl Broker {
 
 /// Adds a credential to what is injected. One that does not fit the configuration any more is as good as none (R-GW-06).
 fn misfits(need: &Need, provider: &Provider, credential: &Credential, injection: &mut Injection) -> Option<AskReason> {
+    if !provider.has_secrets() {
+        return None;
+    }
     let error = injection.add(need, provider, credential).err()?;
     tracing::warn!(%error, "a stored credential is not used");
     Some(AskReason::Missing)

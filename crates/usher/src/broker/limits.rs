@@ -13,13 +13,17 @@ use std::{
     time::Duration,
 };
 
-use elicit::{Principal, UserId};
+use elicit::{Digest, Principal, UserId};
 use jiff::Timestamp;
 use moka::{Entry, ops::compute::Op, sync::Cache};
-use usher_store::AuditAction;
+use usher_store::{ApiKeyId, AuditAction};
 
 use self::rate::Rate;
-use crate::{clock::Clock, config};
+use crate::{
+    clock::Clock,
+    config,
+    slots::{Full, Slot, Slots},
+};
 
 /// How long a question is the same one: whoever asks it again joins it and is not counted.
 const JOINED_FOR: Duration = Duration::from_mins(1);
@@ -45,8 +49,27 @@ pub struct TooMany {
     pub retry_after: Duration,
 }
 
-/// Who is asked, because of which upstream, and for which provider.
-type Question = (Principal, String, String);
+/// What makes two questions the same one here: who is asked, because of which upstream, for which provider, and, where the
+/// answer is good for one call alone, for which call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Question {
+    principal: Principal,
+    upstream: String,
+    provider: String,
+    digest: Option<Digest>,
+}
+
+impl Question {
+    /// The question to `principal`; of one call alone with its digest.
+    pub fn new(principal: &Principal, upstream: &str, provider: &str, digest: Option<&Digest>) -> Self {
+        Self {
+            principal: principal.clone(),
+            upstream: upstream.to_owned(),
+            provider: provider.to_owned(),
+            digest: digest.copied(),
+        }
+    }
+}
 
 /// A question that was counted.
 struct Counted {
@@ -68,6 +91,8 @@ pub struct Limits {
     clients: Rate<Principal>,
     upstreams: Rate<String>,
     tokens: Rate<()>,
+    api: Rate<ApiKeyId>,
+    api_waits: Slots<ApiKeyId>,
     asked: Cache<Question, Arc<Counted>>,
     audited: Cache<(Principal, AuditAction), Timestamp>,
     resting: Cache<Question, Rest>,
@@ -82,28 +107,24 @@ impl Limits {
             clients: Rate::per_minute(limits.client_questions_per_minute, clock),
             upstreams: Rate::per_minute(limits.upstream_questions_per_minute, clock),
             tokens: Rate::per_minute(AUDITED_TOKENS, clock),
+            api: Rate::per_minute(limits.api_requests_per_minute, clock),
+            api_waits: Slots::new(limits.api_waits, limits.api_waits_total),
             asked: remembering(JOINED_FOR),
             audited: remembering(AUDIT_RESTS),
             resting: remembering(REST_IS_KNOWN),
         }
     }
 
-    /// Counts one question for each provider, unless the same was counted within the last minute: calls in parallel join one
-    /// question.
-    pub fn count_once<'p>(
-        &self,
-        principal: &Principal,
-        upstream: &str,
-        providers: impl Iterator<Item = &'p str>,
-    ) -> Result<(), TooMany> {
-        for provider in providers {
+    /// Counts each question, unless the same was counted within the last minute: calls in parallel join one question.
+    pub fn count_once<'q>(&self, questions: impl IntoIterator<Item = &'q Question>) -> Result<(), TooMany> {
+        for question in questions {
             let now = self.clock.now();
-            self.asked.entry(question(principal, upstream, provider)).and_try_compute_with(|counted| {
+            self.asked.entry(question.clone()).and_try_compute_with(|counted| {
                 let same = counted.as_ref().map(Entry::value).filter(|same| is_within(same.at, now, JOINED_FOR));
                 if same.is_some_and(|same| same.joined.fetch_add(1, Ordering::Relaxed) < JOINED_AT_MOST) {
                     return Ok::<_, TooMany>(Op::Nop);
                 }
-                self.count(principal, upstream)?;
+                self.count(&question.principal, &question.upstream)?;
                 // Whoever comes after the last that may join is counted, and brings nobody along.
                 let new = || Op::Put(Arc::new(Counted { at: now, joined: AtomicU32::new(0) }));
                 Ok(if same.is_some() { Op::Nop } else { new() })
@@ -121,8 +142,8 @@ impl Limits {
 
     /// The client says that the person dismissed a question: the next one is another one, and counts. Otherwise a client
     /// that dismisses by itself could ask on and on.
-    pub fn dismissed(&self, principal: &Principal, upstream: &str, provider: &str) {
-        self.asked.invalidate(&question(principal, upstream, provider));
+    pub fn dismissed(&self, question: &Question) {
+        self.asked.invalidate(question);
     }
 
     /// Whether a refusal is to be written into the audit log: once a minute for each client and kind, so that a client
@@ -141,22 +162,31 @@ impl Limits {
 
     /// Notes what the store says of a question that was declined. It is the store that knows; this spares it whoever asks
     /// again and again.
-    pub fn note_rest(&self, principal: &Principal, upstream: &str, provider: &str, until: Timestamp) {
-        let rest = Rest { until, known_at: self.clock.now() };
-        self.resting.insert(question(principal, upstream, provider), rest);
+    pub fn note_rest(&self, question: Question, until: Timestamp) {
+        self.resting.insert(question, Rest { until, known_at: self.clock.now() });
     }
 
     /// How long this question rests still, as far as it is known here.
-    pub fn rests(&self, principal: &Principal, upstream: &str, provider: &str) -> Option<Duration> {
-        let rest = self.resting.get(&question(principal, upstream, provider))?;
+    pub fn rests(&self, question: &Question) -> Option<Duration> {
+        let rest = self.resting.get(question)?;
         let now = self.clock.now();
         let left = Duration::try_from(rest.until.duration_since(now)).ok().filter(|left| !left.is_zero())?;
         is_within(rest.known_at, now, REST_IS_KNOWN).then_some(left)
     }
 
     /// The person answered after all.
-    pub fn forget_rest(&self, principal: &Principal, upstream: &str, provider: &str) {
-        self.resting.invalidate(&question(principal, upstream, provider));
+    pub fn forget_rest(&self, question: &Question) {
+        self.resting.invalidate(question);
+    }
+
+    /// Counts one request with a key of the API.
+    pub fn count_api_request(&self, key: &ApiKeyId) -> Result<(), TooMany> {
+        self.api.count(key)
+    }
+
+    /// Takes a place for a request with a key of the API that waits.
+    pub(crate) fn api_wait(&self, key: &ApiKeyId) -> Result<Slot<ApiKeyId>, Full> {
+        self.api_waits.take(key)
     }
 
     /// Drops counts that are full again. Called now and then, so that memory does not grow with users.
@@ -164,11 +194,8 @@ impl Limits {
         self.users.shrink();
         self.clients.shrink();
         self.upstreams.shrink();
+        self.api.shrink();
     }
-}
-
-fn question(principal: &Principal, upstream: &str, provider: &str) -> Question {
-    (principal.clone(), upstream.to_owned(), provider.to_owned())
 }
 
 fn remembering<K: std::hash::Hash + Eq + Send + Sync + 'static, V: Clone + Send + Sync + 'static>(
@@ -218,6 +245,10 @@ pub(super) mod tests {
         Principal { user: UserId::new("issuer", subject).unwrap(), client: ClientId::new(client).unwrap() }
     }
 
+    fn question(principal: &Principal, upstream: &str, provider: &str) -> Question {
+        Question::new(principal, upstream, provider, None)
+    }
+
     fn limits(hand: &Hand) -> Limits {
         let limits = config::Limits {
             client_questions_per_minute: 3,
@@ -264,7 +295,7 @@ pub(super) mod tests {
         let hand = Hand::new();
         let limits = limits(&hand);
         let alice = principal("alice", "one");
-        let ask = |provider| limits.count_once(&alice, "weather", std::iter::once(provider));
+        let ask = |provider| limits.count_once([&question(&alice, "weather", provider)]);
         for _ in 0..=JOINED_AT_MOST {
             ask("key").unwrap();
         }
@@ -289,7 +320,7 @@ pub(super) mod tests {
         let alice = principal("alice", "one");
         while limits.count(&alice, "weather").is_ok() {}
         for _ in 0..3 {
-            assert!(limits.count_once(&alice, "weather", std::iter::once("new")).is_err());
+            assert!(limits.count_once([&question(&alice, "weather", "new")]).is_err());
         }
     }
 
@@ -299,8 +330,8 @@ pub(super) mod tests {
         let limits = limits(&Hand::new());
         let alice = principal("alice", "one");
         let asked = (0..100).take_while(|_| {
-            let asked = limits.count_once(&alice, "weather", std::iter::once("key")).is_ok();
-            limits.dismissed(&alice, "weather", "key");
+            let asked = limits.count_once([&question(&alice, "weather", "key")]).is_ok();
+            limits.dismissed(&question(&alice, "weather", "key"));
             asked
         });
         assert_eq!(asked.count(), 3);
@@ -312,21 +343,23 @@ pub(super) mod tests {
         let limits = limits(&hand);
         let alice = principal("alice", "one");
         let until = hand.now() + Duration::from_mins(2);
-        limits.note_rest(&alice, "weather", "key", until);
-        assert_eq!(limits.rests(&alice, "weather", "key"), Some(Duration::from_mins(2)));
-        assert_eq!(limits.rests(&alice, "weather", "other"), None);
-        assert_eq!(limits.rests(&alice, "other", "key"), None);
-        assert_eq!(limits.rests(&principal("bob", "one"), "weather", "key"), None);
-        assert_eq!(limits.rests(&principal("alice", "two"), "weather", "key"), None);
+        limits.note_rest(question(&alice, "weather", "key"), until);
+        assert_eq!(limits.rests(&question(&alice, "weather", "key")), Some(Duration::from_mins(2)));
+        assert_eq!(limits.rests(&question(&alice, "weather", "other")), None);
+        assert_eq!(limits.rests(&question(&alice, "other", "key")), None);
+        let digest = Digest::of_json("1").unwrap();
+        assert_eq!(limits.rests(&Question::new(&alice, "weather", "key", Some(&digest))), None, "one call alone");
+        assert_eq!(limits.rests(&question(&principal("bob", "one"), "weather", "key")), None);
+        assert_eq!(limits.rests(&question(&principal("alice", "two"), "weather", "key")), None);
         hand.forward(4);
-        assert_eq!(limits.rests(&alice, "weather", "key"), Some(Duration::from_secs(116)));
+        assert_eq!(limits.rests(&question(&alice, "weather", "key")), Some(Duration::from_secs(116)));
         hand.forward(1);
-        assert_eq!(limits.rests(&alice, "weather", "key"), None, "then the store is asked");
-        limits.note_rest(&alice, "weather", "key", hand.now());
-        assert_eq!(limits.rests(&alice, "weather", "key"), None, "it is over");
-        limits.note_rest(&alice, "weather", "key", until);
-        limits.forget_rest(&alice, "weather", "key");
-        assert_eq!(limits.rests(&alice, "weather", "key"), None);
+        assert_eq!(limits.rests(&question(&alice, "weather", "key")), None, "then the store is asked");
+        limits.note_rest(question(&alice, "weather", "key"), hand.now());
+        assert_eq!(limits.rests(&question(&alice, "weather", "key")), None, "it is over");
+        limits.note_rest(question(&alice, "weather", "key"), until);
+        limits.forget_rest(&question(&alice, "weather", "key"));
+        assert_eq!(limits.rests(&question(&alice, "weather", "key")), None);
     }
 
     /// R-SEC-03: a client that goes on and on is audited once a minute, for each kind.

@@ -1,8 +1,11 @@
 //! What to ask and what became of it. Returns decisions; touches no stream, knows no HTML and no MCP framing.
 
+mod ask;
 mod decide;
+mod external;
 mod limits;
 mod needs;
+mod servers;
 mod visit;
 mod waiting;
 
@@ -12,9 +15,12 @@ use elicit::Random;
 use usher_store::Store;
 
 pub use self::{
-    decide::{Decision, INTERACTION_LIVES, Missing, Refusal, Waited},
-    limits::Limits,
+    ask::Refusal,
+    decide::{Decision, INTERACTION_LIVES, Missing, Waited},
+    external::{ConfirmError, Departed, Looked, NotCompleted},
+    limits::{Limits, Question},
     needs::Call,
+    servers::{AskedFor, Followed, ServerQuestion, Withdrawn},
     visit::*,
     waiting::Waiting,
 };

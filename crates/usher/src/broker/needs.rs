@@ -1,6 +1,7 @@
 //! Which credentials a call needs.
 
 use elicit::{ASKING_METHODS, Principal};
+use usher_store::Operation;
 
 use crate::config::{Need, Upstream};
 
@@ -15,6 +16,8 @@ pub struct Call<'a> {
     pub method: &'a str,
     /// The tool's or prompt's name, or the resource's URI.
     pub subject: Option<&'a str>,
+    /// The whole call, where something is done anew for this very call ([`Broker::asks_per_call`](super::Broker)).
+    pub operation: Option<&'a Operation>,
 }
 
 impl Call<'_> {
@@ -64,7 +67,8 @@ mod tests {
             Principal { user: UserId::new("issuer", "subject").unwrap(), client: ClientId::new("client").unwrap() };
         let upstream = upstream(&[]);
         let requires = |method, subject| {
-            Call { principal: &principal, upstream: &upstream, method, subject }.requires(&upstream.needs[0])
+            Call { principal: &principal, upstream: &upstream, method, subject, operation: None }
+                .requires(&upstream.needs[0])
         };
         for method in ["initialize", "server/discover", "tools/list", "ping", "subscriptions/listen", "x/unknown"] {
             assert!(!requires(method, None), "{method}");
@@ -80,7 +84,7 @@ mod tests {
             Principal { user: UserId::new("issuer", "subject").unwrap(), client: ClientId::new("client").unwrap() };
         let upstream = upstream(&["tools/get_*", "resources/*"]);
         let requires = |method, subject| {
-            Call { principal: &principal, upstream: &upstream, method, subject: Some(subject) }
+            Call { principal: &principal, upstream: &upstream, method, subject: Some(subject), operation: None }
                 .requires(&upstream.needs[0])
         };
         assert!(requires("tools/call", "get_forecast"));

@@ -1,4 +1,4 @@
-//! One visit of a person to the page of an interaction: open, submit, allow, decline, start again.
+//! One visit of a person to the page of an interaction: open, submit, allow, approve, decline, start again.
 //!
 //! Each step reads the interaction anew and compares its user with the person in the browser (R-ID-03), so that no page
 //! and no form is trusted to say whose question it is. A step that somebody else took first shows what became of it.
@@ -6,6 +6,7 @@
 mod extend;
 mod purpose;
 mod reconnect;
+mod release;
 mod typed;
 
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ use elicit::UserId;
 use secrecy::SecretString;
 use usher_store::{
     Advanced, Approval, AuditAction, AuditEntry, Completion, DeclinedBy, Interaction, InteractionId, InteractionState,
-    Obstacle, Outcome, Step, StoreError, fail_point,
+    Obstacle, Operation, Outcome, Step, StoreError, fail_point,
 };
 
 pub use self::{
@@ -26,9 +27,9 @@ use self::{
     purpose::purpose,
     typed::{fits, read},
 };
-use super::Broker;
+use super::{Broker, Question};
 use crate::{
-    config::{Provider, Text, Upstream},
+    config::{Provider, ProviderKind, Text, Upstream},
     credentials::check::{CheckError, check},
 };
 
@@ -44,6 +45,8 @@ pub struct Visit {
     pub provider: Provider,
     /// The server that will get it.
     pub upstream: Upstream,
+    /// The call that it is asked for, as far as it is kept. Whole where the answer is good for that call alone.
+    pub operation: Option<Operation>,
     /// What the person is asked to do.
     pub purpose: Purpose,
     /// Who may have what is stored, and where: a new key is used there as well.
@@ -113,11 +116,17 @@ impl Broker {
             let (provider, upstream) = (provider.clone(), upstream.clone());
             if let Advanced::Done(interaction) = self.store.advance(interaction, Step::Open, self.clock.now()).await? {
                 fail_point!(PageOpened);
+                let operation = self.store.operation(&interaction, self.clock.now()).await?;
+                let is_whole = operation.as_ref().is_some_and(|operation| operation.digest().is_some());
+                if provider.is_per_call() && !is_whole {
+                    // It was asked when this provider was of another kind: nobody could see what they approve.
+                    return Err(VisitError::Changed(Box::new(interaction)));
+                }
                 let stored = self.stored(user, &provider.name).await?;
                 let purpose = purpose(&interaction, &provider, &upstream, &stored);
                 let approvals = stored.approvals().to_vec();
                 let titles = self.titles(&approvals);
-                return Ok(Visit { interaction, provider, upstream, purpose, approvals, titles });
+                return Ok(Visit { interaction, provider, upstream, operation, purpose, approvals, titles });
             }
         }
         Err(VisitError::Busy)
@@ -131,6 +140,9 @@ impl Broker {
         fields: BTreeMap<String, SecretString>,
     ) -> Result<Submitted, VisitError> {
         let visit = self.open(id, user).await?;
+        if !visit.provider.has_secrets() {
+            return Ok(Submitted::Again(Box::new(visit)));
+        }
         let read =
             read(visit.provider.fields(), &fields).and_then(|secrets| fits(&self.config, &visit.provider, secrets));
         let secrets = match read {
@@ -158,6 +170,18 @@ impl Broker {
         }
         let visit = self.consent(visit).await?;
         self.complete(visit, &|| Completion::Allow).await
+    }
+
+    /// A person approves the very call that the page shows, once.
+    pub async fn approve(&self, id: &InteractionId, user: &UserId) -> Result<Submitted, VisitError> {
+        let visit = self.open(id, user).await?;
+        match visit.provider.kind {
+            ProviderKind::Approval => {}
+            ProviderKind::Secret { .. } | ProviderKind::External(_) => return Ok(Submitted::Again(Box::new(visit))),
+        }
+        let visit = self.consent(visit).await?;
+        fail_point!(Consented);
+        self.complete(visit, &|| Completion::Once).await
     }
 
     /// A person declines on the page. The same is not asked again by itself for a while.
@@ -190,7 +214,7 @@ impl Broker {
     }
 
     /// The interaction, if it is this person's (R-ID-03).
-    async fn of_user(&self, id: &InteractionId, user: &UserId) -> Result<Interaction, VisitError> {
+    pub(super) async fn of_user(&self, id: &InteractionId, user: &UserId) -> Result<Interaction, VisitError> {
         let Some(interaction) = self.store.interaction(id, self.clock.now()).await? else {
             return Err(VisitError::NotFound);
         };
@@ -211,11 +235,19 @@ impl Broker {
     }
 
     /// The provider and the upstream, if they are still what the question was about (R-GW-04).
-    fn still_configured(&self, interaction: &Interaction) -> Option<(&Provider, &Upstream)> {
+    pub(super) fn still_configured(&self, interaction: &Interaction) -> Option<(&Provider, &Upstream)> {
         let provider = self.config.provider(&interaction.provider)?;
         let upstream = self.config.upstream(&interaction.destination.upstream)?;
         let needed = upstream.needs.iter().any(|need| need.provider == provider.name);
         (needed && upstream.destination() == interaction.destination).then_some((provider, upstream))
+    }
+
+    /// What this replica remembers of a question that was answered is out of date.
+    pub(super) fn answered(&self, interaction: &Interaction, operation: Option<&Operation>) {
+        let Interaction { principal, provider, destination, .. } = interaction;
+        self.credentials.forget(&principal.user, provider);
+        let digest = operation.and_then(Operation::digest);
+        self.limits.forget_rest(&Question::new(principal, &destination.upstream, provider, digest));
     }
 
     fn titles(&self, approvals: &[Approval]) -> BTreeMap<String, Text> {
@@ -223,7 +255,7 @@ impl Broker {
         servers.map(|server| (server.name.clone(), server.title.clone())).collect()
     }
 
-    async fn consent(&self, mut visit: Visit) -> Result<Visit, VisitError> {
+    pub(super) async fn consent(&self, mut visit: Visit) -> Result<Visit, VisitError> {
         let (id, user) = (visit.interaction.id.clone(), visit.interaction.principal.user.clone());
         for _ in 0..ATTEMPTS {
             match self.store.advance(visit.interaction, Step::Consent, self.clock.now()).await? {
@@ -234,7 +266,7 @@ impl Broker {
         Err(VisitError::Busy)
     }
 
-    async fn complete(
+    pub(super) async fn complete(
         &self,
         mut visit: Visit,
         completion: &(dyn Fn() -> Completion + Sync),
@@ -244,12 +276,12 @@ impl Broker {
             match self.store.complete(visit.interaction, completion(), self.clock.now()).await? {
                 Advanced::Done(interaction) => {
                     fail_point!(CompletionTold);
-                    let Interaction { provider, destination, .. } = &interaction;
-                    self.credentials.forget(&principal.user, provider);
-                    self.limits.forget_rest(&principal, &destination.upstream, provider);
+                    self.answered(&interaction, visit.operation.as_ref());
                     return Ok(Submitted::Completed(Box::new(interaction)));
                 }
-                Advanced::Refused(refused) if refused.obstacle == Obstacle::NoCredential => {
+                Advanced::Refused(refused)
+                    if matches!(refused.obstacle, Obstacle::NoCredential | Obstacle::NoOperation) =>
+                {
                     return Ok(Submitted::Again(Box::new(self.open(&id, &principal.user).await?)));
                 }
                 // An ended one comes back as an error that says how it ended.

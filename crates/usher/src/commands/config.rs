@@ -5,7 +5,7 @@ use std::{fmt::Write as _, process::ExitCode};
 use clap::Subcommand;
 
 use super::{ConfigArgs, environment, fail};
-use crate::config::{Config, Identity, Transport, schema};
+use crate::config::{Config, Identity, Per, Provider, ProviderKind, Transport, schema};
 
 /// What to do with the configuration.
 #[derive(Debug, Subcommand)]
@@ -46,10 +46,8 @@ fn summary(config: &Config) -> String {
         config.keys_file.display(),
     );
     for provider in &config.providers {
-        let fields: Vec<_> = provider.fields().iter().map(|field| field.name.as_str()).collect();
-        let check = if provider.check().is_some() { ", checked" } else { "" };
         // Writing into a string cannot fail.
-        let _ = writeln!(text, "  provider     {}: {}{check}", provider.name, fields.join(", "));
+        let _ = writeln!(text, "  provider     {}: {}", provider.name, kind(provider));
     }
     for upstream in &config.upstreams {
         let needs: Vec<_> = upstream.needs.iter().map(|need| need.provider.as_str()).collect();
@@ -57,6 +55,25 @@ fn summary(config: &Config) -> String {
         let _ = writeln!(text, "  upstream     {}: {}, needs {needs}", upstream.name, place(&upstream.transport));
     }
     text
+}
+
+/// What users do for a provider.
+fn kind(provider: &Provider) -> String {
+    match &provider.kind {
+        ProviderKind::Secret { fields, check } => {
+            let fields: Vec<_> = fields.iter().map(|field| field.name.as_str()).collect();
+            format!("{}{}", fields.join(", "), if check.is_some() { ", checked" } else { "" })
+        }
+        ProviderKind::External(external) => {
+            let per = match external.per {
+                Per::Call => "for each call",
+                Per::User => "once for each user",
+            };
+            let confirmed = if external.confirm.is_some() { ", confirmed by a request" } else { "" };
+            format!("a visit to {}, {per}{confirmed}", external.url.origin())
+        }
+        ProviderKind::Approval => "an approval for each call".to_owned(),
+    }
 }
 
 /// A URL stands without its query, in which an operator may have put a key.

@@ -23,6 +23,8 @@ const DEADLINE: Duration = Duration::from_secs(10);
 pub(crate) struct Direct {
     /// The store.
     pub(crate) store: Store,
+    /// The names of the servers of the configuration.
+    pub(crate) servers: Vec<String>,
     control_file: PathBuf,
 }
 
@@ -64,7 +66,7 @@ impl Direct {
             .map_err(|error| DirectError::Keys { path: paths.keys_file.clone(), error })?;
         let random = Arc::new(SystemRandom);
         let store = Store::open(&url, Arc::new(Vault::new(Arc::new(keys), random.clone())), random).await?;
-        Ok(Self { store, control_file: paths.control_file })
+        Ok(Self { store, servers: paths.servers, control_file: paths.control_file })
     }
 
     /// Closes the store, and has the running service read again what was changed.

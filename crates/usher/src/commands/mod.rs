@@ -1,7 +1,10 @@
 //! The command line. Commands read the environment, install the crypto provider and the log subscriber; nothing else does.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command speaks to the person at the terminal")]
 
+mod api_keys;
+mod change;
 pub mod config;
+mod connections;
 pub mod demo;
 mod direct;
 pub mod doctor;
@@ -12,6 +15,8 @@ pub mod login;
 mod reload;
 pub mod serve;
 mod stop;
+mod table;
+mod users;
 
 use std::{io::IsTerminal, path::PathBuf, process::ExitCode};
 
@@ -48,6 +53,23 @@ enum Command {
         #[command(subcommand)]
         command: keys::Command,
     },
+    /// The keys by which servers beside Usher ask through its API.
+    ApiKeys {
+        #[command(subcommand)]
+        command: api_keys::Command,
+    },
+    /// Print the description of the API (OpenAPI 3.1).
+    Openapi,
+    /// The people of whom something is stored.
+    Users {
+        #[command(subcommand)]
+        command: users::Command,
+    },
+    /// What people connected.
+    Connections {
+        #[command(subcommand)]
+        command: connections::Command,
+    },
 }
 
 /// Where the configuration is.
@@ -80,6 +102,13 @@ pub fn run() -> ExitCode {
             Command::Doctor(args) => doctor::run(&args).await,
             Command::Config { command } => config::run(&command),
             Command::Keys { command } => keys::run(&command).await,
+            Command::ApiKeys { command } => api_keys::run(&command).await,
+            Command::Openapi => {
+                print!("{}", crate::api::description());
+                ExitCode::SUCCESS
+            }
+            Command::Users { command } => users::run(&command).await,
+            Command::Connections { command } => connections::run(&command).await,
             Command::Guard => ExitCode::SUCCESS,
         }
     });

@@ -35,6 +35,13 @@ fn parse(text: &str) -> Option<Duration> {
     Some(Duration::from_secs(number.checked_mul(unit)?))
 }
 
+/// A duration of a command, which may be in days as well: `"90d"`.
+pub(crate) fn parse_long(text: &str) -> Result<Duration, String> {
+    let days = text.strip_suffix('d').map(|days| parse(&format!("{days}h")).and_then(|hours| hours.checked_mul(24)));
+    days.unwrap_or_else(|| parse(text))
+        .ok_or_else(|| format!("{text:?} is no duration: write a whole number and s, m, h or d, such as 24h or 90d"))
+}
+
 fn show(seconds: u64) -> String {
     match seconds {
         0 => "0s".to_owned(),
@@ -54,6 +61,9 @@ mod tests {
         assert_eq!(parse("40s"), Some(Duration::from_secs(40)));
         assert_eq!(parse("2m"), Some(Duration::from_mins(2)));
         assert_eq!(parse("1h"), Some(Duration::from_hours(1)));
+        assert_eq!(parse_long("90d"), Ok(Duration::from_hours(90 * 24)));
+        assert_eq!(parse_long("0s"), Ok(Duration::ZERO));
+        assert!(parse_long("d").is_err() && parse_long("1w").is_err() && parse_long("9999999999999999d").is_err());
         for wrong in [
             "",
             "s",

@@ -81,18 +81,21 @@ fn name<'r>(table: &Table<'r>, before: &[Field]) -> Option<&'r str> {
     Some(name)
 }
 
-/// A link on the page: https, or http on loopback (R-URL-02).
+/// Whether a person may be sent there: https, or http on loopback (R-URL-02), and no user name in it.
+pub(super) fn is_link(url: &Url) -> bool {
+    let bare = url.username().is_empty() && url.password().is_none();
+    let scheme = match url.scheme() {
+        "https" => true,
+        "http" => is_loopback(url),
+        _ => false,
+    };
+    bare && url.host().is_some() && scheme
+}
+
+/// A link on the page.
 fn help_url(node: &Node<'_>) -> Option<Url> {
     let text = node.string("\"https://weather.example/keys\"")?;
-    let url = Url::parse(text).ok().filter(|url| {
-        let bare = url.username().is_empty() && url.password().is_none();
-        bare && url.host().is_some()
-            && match url.scheme() {
-                "https" => true,
-                "http" => is_loopback(url),
-                _ => false,
-            }
-    });
+    let url = Url::parse(text).ok().filter(is_link);
     if url.is_none() {
         node.fault("is no https URL", "write it in full, for example \"https://weather.example/keys\"");
     }

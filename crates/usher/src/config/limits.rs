@@ -36,6 +36,12 @@ pub struct Limits {
     pub client_requests: u32,
     /// GET streams and subscriptions of one client that are open at a time.
     pub client_streams: u32,
+    /// Requests a minute with one key of the API.
+    pub api_requests_per_minute: u32,
+    /// Requests with one key of the API that wait for an interaction at a time.
+    pub api_waits: u32,
+    /// The same for all keys together.
+    pub api_waits_total: u32,
     /// Connections that are open at a time, those of browsers among them.
     pub connections: u32,
     /// The largest message that is taken from a client, in bytes.
@@ -61,6 +67,9 @@ impl Default for Limits {
             sessions: 50_000,
             client_requests: 250,
             client_streams: 100,
+            api_requests_per_minute: 600,
+            api_waits: 100,
+            api_waits_total: 1_000,
             connections: 20_000,
             body_size: 4 * 1024 * 1024,
             client_memory: 64 * MIB,
@@ -93,6 +102,9 @@ pub(super) fn read(root: &Table<'_>, upstreams: &[Upstream]) -> Limits {
         ("sessions", &mut limits.sessions),
         ("client_requests", &mut limits.client_requests),
         ("client_streams", &mut limits.client_streams),
+        ("api_requests_per_minute", &mut limits.api_requests_per_minute),
+        ("api_waits", &mut limits.api_waits),
+        ("api_waits_total", &mut limits.api_waits_total),
         ("connections", &mut limits.connections),
     ] {
         *limit = table.take(key).and_then(|node| node.count(COUNT)).unwrap_or(*limit);

@@ -8,6 +8,7 @@ mod check;
 mod command;
 mod duration;
 mod egress;
+mod external;
 mod fault;
 mod field;
 mod file;
@@ -18,6 +19,7 @@ mod identity;
 mod introspection;
 mod keys;
 mod limits;
+pub(crate) mod link;
 mod listen;
 mod name;
 mod need;
@@ -49,11 +51,14 @@ use secrecy::{ExposeSecret as _, SecretString};
 pub use allow::Allow;
 pub use check::Check;
 pub use command::Command;
+pub(crate) use duration::parse_long;
+pub use external::{Confirm, External, Per};
 pub use fault::{Fault, Faults};
 pub use field::Field;
 pub use identity::Identity;
 pub use introspection::{AccessTokens, Introspection};
 pub use limits::Limits;
+pub use link::Link;
 pub(crate) use name::is_name;
 pub use need::Need;
 pub use oidc::{Issuer, Oidc};
@@ -181,7 +186,7 @@ impl Config {
     }
 }
 
-/// Where the files of the configuration are: enough for commands beside the service, which open no store.
+/// Where the files of the configuration are, and what its servers are called: enough for commands beside the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
     /// The file with the master keys.
@@ -190,6 +195,8 @@ pub struct Paths {
     pub control_file: PathBuf,
     /// The database file, where the store is one.
     pub database: Option<PathBuf>,
+    /// The names of the servers behind the gateway.
+    pub servers: Vec<String>,
 }
 
 impl Paths {
@@ -207,8 +214,9 @@ impl Paths {
         let config = Config::read(&text_of(path)?, path, env, Secrets::Spared)?;
         // What was spared is empty.
         let store = Some(config.store).filter(|url| !url.expose_secret().is_empty());
-        let Config { keys_file, control_file, database, .. } = config;
-        Ok((Self { keys_file, control_file, database }, store))
+        let Config { keys_file, control_file, database, upstreams, .. } = config;
+        let servers = upstreams.into_iter().map(|upstream| upstream.name).collect();
+        Ok((Self { keys_file, control_file, database, servers }, store))
     }
 }
 

@@ -1,4 +1,4 @@
-//! `[[upstream.needs]]`: which credential an upstream needs, for what, and where it goes.
+//! `[[upstream.needs]]`: what an upstream needs of its users, for what, and where a credential goes.
 
 use std::fmt::Display;
 
@@ -12,7 +12,7 @@ use super::suggest;
 use super::template::Template;
 use super::variable;
 
-/// A credential that an upstream needs.
+/// What an upstream needs of its users: a credential, or something that they do.
 #[derive(Clone, Debug)]
 pub struct Need {
     /// The provider's name, which is one of the configuration's.
@@ -95,6 +95,11 @@ fn read(table: Table<'_>, providers: &Providers<'_>, before: &[Need], takes: Tak
     let provider =
         table.require("provider", "provider = \"weather\"").and_then(|node| provider(&node, providers, before));
     let on = table.take("on").map_or_else(Pattern::all, |node| patterns(&node));
+    if let Some(provider) = provider.filter(|name| !providers.have_secrets(name)) {
+        refuse_carriers(&table, provider);
+        table.close();
+        return Some(Need { provider: provider.to_owned(), on, headers: Vec::new(), env: Vec::new() });
+    }
     let key = takes.key();
     if let Some(node) = table.take(takes.other().key()) {
         let other = takes.other();
@@ -120,6 +125,15 @@ fn read(table: Table<'_>, providers: &Providers<'_>, before: &[Need], takes: Tak
         headers: headers.into_iter().map(|(name, template, _)| (name, template)).collect(),
         env: env.into_iter().map(|(name, template, _)| (name, template)).collect(),
     })
+}
+
+/// Leaves a fault where something is to carry a credential that there is not.
+fn refuse_carriers(table: &Table<'_>, provider: &str) {
+    for takes in [Takes::Headers, Takes::Variables] {
+        if let Some(node) = table.take(takes.key()) {
+            node.fault(format!("the provider {provider} has no credential to send"), "remove it");
+        }
+    }
 }
 
 /// Leaves a fault for each header or variable that has another source already.

@@ -28,8 +28,6 @@ pub struct Oidc {
     pub audience: Option<String>,
     /// The scopes that an access token must have to be served; none by default (R-ID-05).
     pub scopes: Vec<String>,
-    /// How access tokens are verified; as JWTs by default.
-    pub tokens: AccessTokens,
     /// The scopes that are asked for when a browser signs in, beside `openid`; none by default. Some issuers put the
     /// `user_claim` only where `profile` is asked for.
     pub sign_in_scopes: Vec<String>,
@@ -38,6 +36,8 @@ pub struct Oidc {
     /// How long a browser session lasts at most. Default 24 h: so long somebody who was barred at the issuer may still see
     /// their connections here.
     pub session_lifetime: Duration,
+    /// How access tokens are verified; as JWTs by default.
+    pub tokens: AccessTokens,
 }
 
 /// An issuer identifier: a URL, and its exact text, which is what counts (OpenID Connect Core, section 3.1.3.7).
@@ -75,11 +75,11 @@ const KEYS: [&str; 13] = [
     "user_claim",
     "audience",
     "scopes",
-    "tokens",
-    "introspection",
     "sign_in_scopes",
     "session_idle",
     "session_lifetime",
+    "tokens",
+    "introspection",
 ];
 
 /// The defaults of the two keys, and the seconds that may be chosen: not more than the store keeps any session.
@@ -106,25 +106,25 @@ pub(super) fn read(table: &Table<'_>) -> Option<Oidc> {
     });
     let user_claim = table.take("user_claim").map(|node| user_claim(&node));
     let audience = table.take("audience").map(|node| word(&node, "audience = \"https://usher.example.com\""));
-    let client = Client { id: client_id.as_deref(), secret: client_secret.as_ref().and_then(Option::as_ref) };
-    let tokens = introspection::read(table, &client);
     let [scopes, sign_in_scopes] = ["scopes", "sign_in_scopes"].map(|key| {
         let read = table.take(key).map(|node| scopes(&node));
         read.unwrap_or_else(|| Some(Vec::new()))
     });
     let [session_idle, session_lifetime] = [("session_idle", IDLE), ("session_lifetime", LIFETIME)]
         .map(|(key, (default, range))| table.take(key).map_or(Some(default), |node| duration::read(&node, range)));
+    let client = Client { id: client_id.as_deref(), secret: client_secret.as_ref().and_then(Option::as_ref) };
+    let tokens = introspection::read(table, &client);
     Some(Oidc {
         issuer: issuer?,
         client_id: client_id?,
         client_secret: client_secret?,
         user_claim: user_claim.unwrap_or_else(|| Some("sub".to_owned()))?,
         audience: audience.map_or(Some(None), |audience| audience.map(Some))?,
-        tokens: tokens?,
         scopes: scopes?,
         sign_in_scopes: sign_in_scopes?,
         session_idle: session_idle?,
         session_lifetime: session_lifetime?,
+        tokens: tokens?,
     })
 }
 

@@ -44,11 +44,11 @@ const SECTIONS: &[Section] = &[
             "user_claim",
             "audience",
             "scopes",
-            "tokens",
-            "introspection",
             "sign_in_scopes",
             "session_idle",
             "session_lifetime",
+            "tokens",
+            "introspection",
         ],
     },
     Section {
@@ -74,19 +74,31 @@ const SECTIONS: &[Section] = &[
             "sessions",
             "client_requests",
             "client_streams",
+            "api_requests_per_minute",
+            "api_waits",
+            "api_waits_total",
             "connections",
             "body_size",
             "client_memory",
             "memory",
         ],
     },
-    Section { path: "provider", head: "in [[provider]]", keys: &["name", "kind", "title", "about", "field", "check"] },
+    Section {
+        path: "provider",
+        head: "in [[provider]]",
+        keys: &["name", "kind", "title", "about", "field", "check", "url", "confirm", "per"],
+    },
     Section {
         path: "provider.field",
         head: "in [[provider.field]]",
         keys: &["name", "label", "description", "help_url", "secret", "required"],
     },
     Section { path: "provider.check", head: "in [provider.check]", keys: &["get", "header"] },
+    Section {
+        path: "provider.confirm",
+        head: "in [provider.confirm]",
+        keys: &["get", "header", "secret", "secret_file", "secret_env", "field", "equals"],
+    },
     Section {
         path: "upstream",
         head: "in [[upstream]]",
@@ -123,6 +135,9 @@ pub(super) fn fix(path: &str, key: &str, known: &[&str]) -> String {
     let others = || SECTIONS.iter().filter(|section| section.path != here);
     // A table within this one that has the key is what was meant, most likely; its head was forgotten.
     for meant in [key, key.strip_suffix('s').unwrap_or(key)] {
+        if known.contains(&meant) {
+            break;
+        }
         let found = others().find(|section| is_inside(section) && section.keys.contains(&meant));
         if let Some(Section { head, .. }) = found {
             let spelt = if meant == key { String::new() } else { format!("did you mean {meant}? ") };
@@ -174,6 +189,7 @@ fn head(path: &str, key: &str) -> Option<&'static str> {
         ("upstream", "needs") => "[[upstream.needs]]",
         ("provider", "field") => "[[provider.field]]",
         ("provider", "check") => "[provider.check]",
+        ("provider", "confirm") => "[provider.confirm]",
         _ => return None,
     })
 }
@@ -203,11 +219,15 @@ mod tests {
         for (path, key, expected) in [
             ("", "needs", "it belongs in [[upstream.needs]]; known here: "),
             ("", "check", "it belongs in [provider.check]; known here: "),
-            ("", "header", "it belongs in [provider.check] or in [[upstream.needs]]; known here: "),
+            (
+                "",
+                "header",
+                "it belongs in [provider.check] or in [provider.confirm] or in [[upstream.needs]]; known here: ",
+            ),
             (
                 "",
                 "headers",
-                "did you mean header? It belongs in [provider.check] or in [[upstream.needs]]; known here: ",
+                "did you mean header? It belongs in [provider.check] or in [provider.confirm] or in [[upstream.needs]]; known here: ",
             ),
             ("", "upstreams", "did you mean upstream?"),
             ("upstream[0]", "header", "it belongs in [[upstream.needs]]"),

@@ -6,6 +6,7 @@ use http::HeaderValue;
 use secrecy::SecretString;
 
 use super::check::{self, Check};
+use super::external::{self, External, Per};
 use super::field::{self, Field};
 use super::name;
 use super::reader::{Node, Table};
@@ -21,20 +22,24 @@ pub struct Provider {
     pub title: Text,
     /// What the connection is for.
     pub about: Option<Text>,
-    /// How a credential is obtained.
+    /// What the user does for it.
     pub kind: ProviderKind,
 }
 
-/// How a credential is obtained.
+/// What the user does for it.
 #[derive(Clone, Debug)]
 pub enum ProviderKind {
-    /// The user enters it on a page.
+    /// They enter a credential on a page.
     Secret {
         /// What is asked for; at least one.
         fields: Vec<Field>,
         /// How to tell whether it is good.
         check: Option<Check>,
     },
+    /// They go to somebody else's page. No credential comes of it.
+    External(External),
+    /// They approve each call on a page of ours. No credential comes of it.
+    Approval,
 }
 
 impl Provider {
@@ -42,6 +47,29 @@ impl Provider {
     pub fn fields(&self) -> &[Field] {
         match &self.kind {
             ProviderKind::Secret { fields, .. } => fields,
+            ProviderKind::External(_) | ProviderKind::Approval => &[],
+        }
+    }
+
+    /// Whether what the user does is good for one call alone, so that each call needs it anew.
+    pub fn is_per_call(&self) -> bool {
+        match &self.kind {
+            ProviderKind::Secret { .. } => false,
+            ProviderKind::External(external) => external.per == Per::Call,
+            ProviderKind::Approval => true,
+        }
+    }
+
+    /// Whether a credential comes of it that goes upstream.
+    pub fn has_secrets(&self) -> bool {
+        matches!(self.kind, ProviderKind::Secret { .. })
+    }
+
+    /// Somebody else's page, if it is one.
+    pub fn external(&self) -> Option<&External> {
+        match &self.kind {
+            ProviderKind::External(external) => Some(external),
+            ProviderKind::Secret { .. } | ProviderKind::Approval => None,
         }
     }
 
@@ -85,79 +113,135 @@ impl Provider {
     pub fn check(&self) -> Option<&Check> {
         match &self.kind {
             ProviderKind::Secret { check, .. } => check.as_ref(),
+            ProviderKind::External(_) | ProviderKind::Approval => None,
         }
     }
 }
 
 /// The providers of the file, those with faults too: a need may name them without another fault.
 pub(super) struct Providers<'r> {
-    named: Vec<(&'r str, Option<Provider>)>,
+    named: Vec<Named<'r>>,
+}
+
+struct Named<'r> {
+    name: &'r str,
+    kind: Kind,
+    provider: Option<Provider>,
 }
 
 impl<'r> Providers<'r> {
     pub(super) fn names(&self) -> impl Iterator<Item = &'r str> {
-        self.named.iter().map(|(name, _)| *name)
+        self.named.iter().map(|named| named.name)
     }
 
     /// The fields of a provider, where they are known.
     pub(super) fn fields(&self, name: &str) -> Option<Vec<&str>> {
-        let (_, provider) = self.named.iter().find(|(other, _)| *other == name)?;
-        let fields = provider.as_ref()?.fields();
+        let fields = self.find(name)?.provider.as_ref()?.fields();
         Some(fields.iter().map(|field| field.name.as_str()).collect())
     }
 
+    /// Whether a credential comes of a provider, as far as its kind is known.
+    pub(super) fn have_secrets(&self, name: &str) -> bool {
+        self.find(name).is_none_or(|named| matches!(named.kind, Kind::Secret | Kind::Unavailable))
+    }
+
+    fn find(&self, name: &str) -> Option<&Named<'r>> {
+        self.named.iter().find(|named| named.name == name)
+    }
+
     pub(super) fn into_complete(self) -> Vec<Provider> {
-        self.named.into_iter().filter_map(|(_, provider)| provider).collect()
+        self.named.into_iter().filter_map(|named| named.provider).collect()
     }
 }
 
 /// Reads all providers; there may be none.
 pub(super) fn read_all(node: Option<Node<'_>>) -> Providers<'_> {
-    let mut named: Vec<(&str, Option<Provider>)> = Vec::new();
+    let mut named: Vec<Named<'_>> = Vec::new();
     for table in node.map(|node| node.tables("provider")).unwrap_or_default() {
-        let before: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
+        let before: Vec<&str> = named.iter().map(|named| named.name).collect();
         let name = name::read(&table, &before);
-        let provider = read(table, name.unwrap_or_default());
+        let (kind, provider) = read(table, name.unwrap_or_default());
         if let Some(name) = name {
-            named.push((name, provider));
+            named.push(Named { name, kind, provider });
         }
     }
     Providers { named }
 }
 
-fn read(table: Table<'_>, name: &str) -> Option<Provider> {
+fn read(table: Table<'_>, name: &str) -> (Kind, Option<Provider>) {
     let title = table.take("title").map(|node| text::read(&node));
-    let about = table.take("about").and_then(|node| text::read(&node));
-    let kind = kind(&table);
-    let field = if kind == Kind::Unavailable {
-        table.take("field")
-    } else {
+    let about = table.take("about").map(|node| text::read(&node));
+    let named = kind(&table);
+    let kind = match named {
+        Kind::Secret => {
+            refuse(&table, &external::KEYS, "external");
+            secret(&table, name, true)
+        }
+        Kind::External => {
+            refuse(&table, &KEYS, "secret");
+            if about.is_none() {
+                table.fault("about", "is missing", "add about = \"…\": what happens there, and what it costs");
+            }
+            external::read(&table).map(ProviderKind::External)
+        }
+        Kind::Approval => {
+            refuse(&table, &KEYS, "secret");
+            refuse(&table, &external::KEYS, "external");
+            Some(ProviderKind::Approval)
+        }
+        Kind::Unavailable => secret(&table, name, false),
+    };
+    // The keys of a kind that is not there yet would be faults that only follow from that one.
+    if named != Kind::Unavailable {
+        table.close();
+    }
+    let provider = kind.map(|kind| Provider {
+        name: name.to_owned(),
+        title: title.flatten().unwrap_or_else(|| Text::from(name)),
+        about: about.flatten(),
+        kind,
+    });
+    (named, provider)
+}
+
+/// The keys that only kind secret has.
+const KEYS: [&str; 2] = ["field", "check"];
+
+fn secret(table: &Table<'_>, name: &str, required: bool) -> Option<ProviderKind> {
+    let field = if required {
         table.require("field", "a table [[provider.field]] with name = \"api_key\"")
+    } else {
+        table.take("field")
     };
     let fields = field.map(|node| field::read_all(&node));
     let check = table.take("check").map(|node| check::read(&node, name, fields.as_deref()));
-    // The keys of a kind that is not there yet would be faults that only follow from that one.
-    if kind == Kind::Secret {
-        table.close();
+    Some(ProviderKind::Secret { fields: fields?, check: check.flatten() })
+}
+
+/// Leaves a fault for each of `keys`, which are those of another kind.
+fn refuse(table: &Table<'_>, keys: &[&'static str], kind: &str) {
+    for key in keys {
+        if let Some(node) = table.take(key) {
+            node.fault(format!("{key} is for a provider of kind {kind}"), "remove it");
+        }
     }
-    Some(Provider {
-        name: name.to_owned(),
-        title: title.flatten().unwrap_or_else(|| Text::from(name)),
-        about,
-        kind: ProviderKind::Secret { fields: fields?, check: check.flatten() },
-    })
 }
 
 /// What was given as the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// The one there is; or none that anybody knows, and then most likely this one was meant.
+    /// Fields on a page; or none that anybody knows, and then most likely this one was meant.
     Secret,
+    /// Somebody else's page.
+    External,
+    /// Each call on a page of ours.
+    Approval,
     /// One that this version does not have. A fault says so already.
     Unavailable,
 }
 
-/// The kind, of which there is one.
+const KINDS: &str = "use kind = \"secret\" (a page with fields), \"external\" (somebody else's page) or \"approval\" (each call on our page)";
+
 fn kind(table: &Table<'_>) -> Kind {
     let node = table.require("kind", "kind = \"secret\"");
     if let Some(node) = node
@@ -165,14 +249,13 @@ fn kind(table: &Table<'_>) -> Kind {
     {
         match kind {
             "secret" => {}
-            "oauth" | "mcp" | "external" | "approval" => {
-                node.fault(
-                    format!("kind {kind} is not available in this version"),
-                    "use kind = \"secret\", a page with fields",
-                );
+            "external" => return Kind::External,
+            "approval" => return Kind::Approval,
+            "oauth" | "mcp" => {
+                node.fault(format!("kind {kind} is not available in this version"), KINDS);
                 return Kind::Unavailable;
             }
-            other => node.fault(format!("there is no kind {other:?}"), "use kind = \"secret\""),
+            other => node.fault(format!("there is no kind {other:?}"), KINDS),
         }
     }
     Kind::Secret

@@ -9,7 +9,11 @@ use super::reader::Node;
 /// Reads the URL of a server: https, or http where the traffic stays on this machine or a private network.
 /// The operator wrote it, which is the permission that R-SEC-05 asks for.
 pub(super) fn read(node: &Node<'_>) -> Option<Url> {
-    let text = node.string("\"https://weather-mcp.example/mcp\"")?;
+    check(node, node.string("\"https://weather-mcp.example/mcp\"")?)
+}
+
+/// The same of a text that `node` gives.
+pub(super) fn check(node: &Node<'_>, text: &str) -> Option<Url> {
     let fault = |message: &str, fix: &str| {
         node.fault(message, fix);
         None

@@ -127,9 +127,12 @@ fn the_example_file_shows_the_defaults() {
 /// Every example of the handbook is right; those that show a section alone get an upstream.
 #[test]
 fn the_examples_of_the_handbook_are_right() {
-    let text = include_str!("../../../../docs/configuration.md");
+    // There is no file with a secret here.
+    let approvals =
+        include_str!("../../../../docs/approvals.md").replace("secret_file = \"pay.secret\"", "secret = \"s\"");
+    let text = format!("{}\n{approvals}", include_str!("../../../../docs/configuration.md"));
     let examples: Vec<&str> = text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
-    assert!(examples.len() >= 7);
+    assert!(examples.len() >= 10);
     for example in examples {
         let result = if example.contains("[[upstream]]") { parse(example) } else { with(example) };
         assert!(result.is_ok(), "{example}\n{}", result.unwrap_err());
@@ -216,7 +219,7 @@ header = { Mcp-Session-Id = "{api_key}", Cookie = "{api_key}" }
     /etc/usher/usher.toml:22:8: provider[1].name: "git hub" is no name
       fix: use 1 to 64 lower-case letters, digits and hyphens
     /etc/usher/usher.toml:23:8: provider[1].kind: kind oauth is not available in this version
-      fix: use kind = "secret", a page with fields
+      fix: use kind = "secret" (a page with fields), "external" (somebody else's page) or "approval" (each call on our page)
     /etc/usher/usher.toml:27:8: provider[2].name: the name weather is used twice
       fix: give each its own name
     /etc/usher/usher.toml:29:19: provider[2].field[0].name: "Key" is no field name

@@ -11,7 +11,7 @@ use elicit::UserId;
 use http::{HeaderMap, HeaderValue, header};
 use jiff::SignedDuration;
 use secrecy::{ExposeSecret as _, SecretString};
-use usher_store::{BrowserTimes, InteractionId, StoreError};
+use usher_store::{BrowserId, BrowserTimes, InteractionId, StoreError};
 
 use super::tokens::local_user;
 use crate::{
@@ -26,6 +26,9 @@ const PLACE_LIVES: i64 = 10 * 60;
 /// A year, in seconds.
 const LANGUAGE_LIVES: i64 = 365 * 24 * 60 * 60;
 
+/// How long a browser may be away at somebody else's page, in seconds: as long as a question can be open.
+const FLOW_LIVES: i64 = 3 * 60 * 60;
+
 /// The cookies we set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cookie {
@@ -38,6 +41,8 @@ pub enum Cookie {
     SignIn,
     /// The language that the person chose.
     Language,
+    /// What tells this browser from others when it comes back from somebody else's page. Set only after consent.
+    Flow,
 }
 
 /// Names and attributes of our cookies, for one installation.
@@ -68,6 +73,7 @@ impl Cookies {
             Cookie::Place => "-place",
             Cookie::SignIn => "-sign-in",
             Cookie::Language => "-language",
+            Cookie::Flow => "-flow",
         };
         format!("{}{suffix}", self.name)
     }
@@ -78,6 +84,7 @@ impl Cookies {
             Cookie::Session => self.session_lives,
             Cookie::Place | Cookie::SignIn => PLACE_LIVES,
             Cookie::Language => LANGUAGE_LIVES,
+            Cookie::Flow => FLOW_LIVES,
         };
         self.header(cookie, value, lives)
     }
@@ -96,7 +103,7 @@ impl Cookies {
         let secure = if self.secure { "; Secure" } else { "" };
         let text = format!("{name}={value}; Max-Age={lives}; Path=/; HttpOnly; SameSite=Lax{secure}");
         let mut header = HeaderValue::from_str(&text).ok()?;
-        header.set_sensitive(matches!(cookie, Cookie::Session | Cookie::SignIn));
+        header.set_sensitive(matches!(cookie, Cookie::Session | Cookie::SignIn | Cookie::Flow));
         Some(header)
     }
 
@@ -127,15 +134,22 @@ impl Cookies {
 pub enum Place {
     /// The portal.
     Portal,
+    /// The apps that may use what is connected.
+    Clients,
+    /// What happened.
+    Activity,
+    /// The signed-in browsers.
+    Sessions,
     /// The page of one interaction.
     Connect(InteractionId),
 }
 
 impl Place {
-    /// Reads a path: `/` or `/connect/{id}`.
+    /// Reads a path: one of the portal's, or `/connect/{id}`.
     pub fn parse(path: &str) -> Option<Self> {
-        if path == "/" {
-            return Some(Self::Portal);
+        let portal = [Self::Portal, Self::Clients, Self::Activity, Self::Sessions];
+        if let Some(place) = portal.into_iter().find(|place| place.path() == path) {
+            return Some(place);
         }
         let id = path.strip_prefix("/connect/")?;
         InteractionId::parse(id).ok().map(Self::Connect)
@@ -145,6 +159,9 @@ impl Place {
     pub fn path(&self) -> String {
         match self {
             Self::Portal => "/".to_owned(),
+            Self::Clients => "/clients".to_owned(),
+            Self::Activity => "/activity".to_owned(),
+            Self::Sessions => "/sessions".to_owned(),
             Self::Connect(id) => format!("/connect/{id}"),
         }
     }
@@ -159,8 +176,18 @@ pub enum Form<'a> {
     Disconnect(&'a str),
     /// Entering a provider's credential again.
     Reconnect(&'a str),
+    /// Taking back what a client was allowed.
+    Revoke(&'a str),
+    /// Letting what was declined be asked again.
+    Release(&'a InteractionId),
+    /// Signing another browser out.
+    EndBrowser(&'a BrowserId),
+    /// Signing all other browsers out.
+    EndOthers,
     /// The question that this began: no form, but the mark in its address that the person began it themselves.
     Begun(&'a InteractionId),
+    /// Coming back from somebody else's page: no form, but what ties the way back to this session.
+    Return(&'a InteractionId),
     /// Signing out.
     SignOut,
 }
@@ -171,16 +198,22 @@ impl Form<'_> {
             Self::Connect(_) => "connect",
             Self::Disconnect(_) => "disconnect",
             Self::Reconnect(_) => "reconnect",
+            Self::Revoke(_) => "revoke",
+            Self::Release(_) => "release",
+            Self::EndBrowser(_) => "end-browser",
+            Self::EndOthers => "end-others",
             Self::Begun(_) => "begun",
+            Self::Return(_) => "return",
             Self::SignOut => "sign-out",
         }
     }
 
     fn subject(&self) -> &str {
         match self {
-            Self::Connect(id) | Self::Begun(id) => id.as_str(),
-            Self::Disconnect(provider) | Self::Reconnect(provider) => provider,
-            Self::SignOut => "",
+            Self::Connect(id) | Self::Begun(id) | Self::Return(id) | Self::Release(id) => id.as_str(),
+            Self::Disconnect(name) | Self::Reconnect(name) | Self::Revoke(name) => name,
+            Self::EndBrowser(id) => id.as_str(),
+            Self::EndOthers | Self::SignOut => "",
         }
     }
 }
@@ -219,7 +252,7 @@ impl SignedIn {
     }
 }
 
-/// The label, the purpose and the subject; none of them contains a NUL, so that the parts cannot be shifted.
+/// The label, the purpose and the subject; neither of the first two contains a NUL, so that the parts cannot be shifted.
 fn message(form: Form<'_>) -> Vec<u8> {
     [b"usher form 1", form.purpose().as_bytes(), form.subject().as_bytes()].join(&0)
 }
@@ -322,7 +355,7 @@ mod tests {
     #[test]
     fn only_our_own_places_are_remembered() {
         let page = format!("/connect/{ID}");
-        for path in ["/", page.as_str()] {
+        for path in ["/", "/clients", "/activity", "/sessions", page.as_str()] {
             assert_eq!(Place::parse(path).unwrap().path(), path);
         }
         for path in [
@@ -332,6 +365,7 @@ mod tests {
             "/connect/short",
             "https://evil.example/",
             "/login",
+            "/clients/revoke",
             "/\\evil.example",
             &format!("/connect/{ID}?x"),
             &format!("/connect/{ID}/../../x"),

@@ -1,9 +1,9 @@
 //! What a form of ours sends back, and whether it was a form of ours.
 
-use std::{collections::BTreeMap, io, time::Duration};
+use std::{collections::BTreeMap, io};
 
 use axum::{
-    body::{self, Body},
+    body::Body,
     extract::{Request, rejection::BytesRejection},
 };
 use bytes::Bytes;
@@ -11,11 +11,10 @@ use http::{HeaderMap, header};
 use secrecy::{ExposeSecret as _, SecretString};
 use url::form_urlencoded;
 
+use crate::body;
+
 /// The largest form that is read, in bytes: many fields of 8 KiB, each byte percent-encoded.
 const FORM_AT_MOST: usize = 256 * 1024;
-
-/// How long a browser may take to send a form (R-SEC-04).
-const FORM_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Why a request is refused: it comes from a page of somebody else, or from no page.
 pub(crate) const FOREIGN: &str = "not from a page of ours";
@@ -45,16 +44,11 @@ pub(crate) fn from_our_page(headers: &HeaderMap, origin: &str) -> bool {
 /// read an error, so it is [`NO_FORM`] there.
 pub(crate) async fn whole(request: Request) -> Request {
     let (parts, body) = request.into_parts();
-    let body = match tokio::time::timeout(FORM_DEADLINE, body::to_bytes(body, FORM_AT_MOST)).await {
-        Ok(Ok(whole)) => Body::from(whole),
-        Ok(Err(error)) => unread(io::Error::other(error)),
-        Err(_) => unread(io::ErrorKind::TimedOut.into()),
+    let body = match body::whole(body, FORM_AT_MOST).await {
+        Ok(whole) => Body::from(whole),
+        Err(unread) => Body::from_stream(futures_util::stream::iter([Err::<Bytes, _>(io::Error::other(unread))])),
     };
     Request::from_parts(parts, body)
-}
-
-fn unread(error: io::Error) -> Body {
-    Body::from_stream(futures_util::stream::iter([Err::<Bytes, _>(error)]))
 }
 
 /// The fields of a form, each once. Any of them may be a secret.
@@ -133,13 +127,13 @@ mod tests {
     /// R-SEC-04: a form has a deadline and a size, also of somebody who shows nothing.
     #[tokio::test(start_paused = true)]
     async fn a_form_that_never_ends_is_given_up() {
-        let read = |body| async { body::to_bytes(whole(Request::new(body)).await.into_body(), usize::MAX).await };
+        let read = |body| async { axum::body::to_bytes(whole(Request::new(body)).await.into_body(), usize::MAX).await };
         assert_eq!(read(Body::from("a=1")).await.unwrap(), "a=1");
         assert!(read(Body::from("x".repeat(FORM_AT_MOST + 1))).await.is_err());
         let started = tokio::time::Instant::now();
         let first = stream::iter([Ok::<_, io::Error>(Bytes::from("a=1"))]);
         assert!(read(Body::from_stream(first.chain(stream::pending()))).await.is_err(), "half a form is no form");
-        assert_eq!(started.elapsed().as_secs(), FORM_DEADLINE.as_secs());
+        assert_eq!(started.elapsed().as_secs(), body::DEADLINE.as_secs());
     }
 
     #[test]

@@ -12,16 +12,21 @@ use jiff::Timestamp;
 use secrecy::SecretString;
 use usher_store::{
     Approval, AskReason, Credential, CredentialStatus, Destination, Interaction, InteractionId, InteractionState,
+    Operation,
 };
 
 use super::{
-    connect::view::{Attempt, ConnectPage},
+    connect::{
+        approve::ApprovePage,
+        external::ExternalPage,
+        view::{Attempt, ConnectPage},
+    },
     language::Language,
     page::Page,
     words::Words,
 };
 use crate::{
-    broker::{Fault, Purpose, Visit},
+    broker::{ConfirmError, Fault, Purpose, Visit},
     config::{Check, Config, ProviderKind},
     credentials::check::CheckError,
 };
@@ -51,6 +56,30 @@ kind = "secret"
 title = "Tracker"
 [[provider.field]]
 name = "token"
+
+[[provider]]
+name = "confirm"
+kind = "approval"
+title = { en = "Approval", "zh-CN" = "批准" }
+about = { en = "Deleting needs your word.", "zh-CN" = "删除操作需要您批准。" }
+
+[[provider]]
+name = "pay"
+kind = "external"
+title = "Example Pay"
+about = { en = "You pay 3 euros for one report.", "zh-CN" = "为一份报告支付 3 欧元。" }
+url = "https://checkout.pay.example/order?id={reference}&back={return_url}"
+[provider.confirm]
+get = "https://api.pay.example/orders/{reference}"
+field = "status"
+equals = "paid"
+
+[[provider]]
+name = "terms"
+kind = "external"
+about = "The terms of use."
+url = "https://terms.example/{reference}"
+per = "user"
 
 [[provider]]
 name = "english"
@@ -106,6 +135,7 @@ pub(crate) fn interaction(state: InteractionState) -> Interaction {
 /// What the person connected.
 pub(crate) fn credential(provider: &str, status: CredentialStatus) -> Credential {
     let interaction = interaction(InteractionState::Created);
+    let approval = Approval { client: interaction.principal.client, destination: interaction.destination };
     Credential {
         id: "1".into(),
         user: interaction.principal.user,
@@ -116,7 +146,8 @@ pub(crate) fn credential(provider: &str, status: CredentialStatus) -> Credential
         updated_at: "2026-11-27T08:05:00Z".parse().unwrap(),
         last_used_at: Some("2026-11-30T08:01:00Z".parse().unwrap()),
         secrets: BTreeMap::new(),
-        approvals: vec![Approval { client: interaction.principal.client, destination: interaction.destination }],
+        approved_at: [(approval.clone(), "2026-11-28T08:05:00Z".parse().unwrap())].into(),
+        approvals: vec![approval],
     }
 }
 
@@ -127,10 +158,39 @@ pub(crate) fn visit(purpose: Purpose) -> Visit {
         interaction: interaction(InteractionState::Opened { at: now() }),
         provider: config.provider("weather").unwrap().clone(),
         upstream: config.upstream("weather-server").unwrap().clone(),
+        operation: Some(Operation::named("tools/call", "get_forecast")),
         purpose,
         approvals: Vec::new(),
         titles: BTreeMap::new(),
     }
+}
+
+/// A call that its page shows whole.
+pub(crate) const CALL: &str =
+    r#"{"name":"delete_file","arguments":{"path":"/srv/<b>report</b>.txt","size":9007199254740993,"force":true}}"#;
+
+/// A question of another kind, about that call.
+pub(crate) fn once(provider: &str, state: InteractionState) -> Visit {
+    Visit {
+        interaction: Interaction { provider: provider.into(), ..interaction(state) },
+        provider: config().provider(provider).unwrap().clone(),
+        operation: Some(Operation::exact("tools/call", Some(CALL)).unwrap()),
+        ..visit(Purpose::Connect)
+    }
+}
+
+fn approve(language: Language) -> String {
+    let page = page(language, "/connect/AAA");
+    let visit = once("confirm", InteractionState::Opened { at: now() });
+    ApprovePage::new(page, "form-token".into(), &visit, now()).render().unwrap()
+}
+
+fn external(language: Language, provider: &str, state: InteractionState, look: Option<ConfirmError>) -> String {
+    let page = page(language, "/connect/AAA");
+    let visit = once(provider, state);
+    let attempt = Attempt { look, ..Attempt::default() };
+    let external = visit.provider.external().unwrap();
+    ExternalPage::new(page, "form-token".into(), &visit, external, &attempt, now()).render().unwrap()
 }
 
 /// The same, where another client has it sent there, and to a second server of old.
@@ -193,11 +253,26 @@ fn gallery(language: Language) -> Vec<(&'static str, String)> {
         ("continue", connect(language, Purpose::Continue, &none)),
         ("allow-refused", connect(language, Purpose::AllowClient, &refused())),
     ];
+    let (opened, left) = (InteractionState::Opened { at: now() }, InteractionState::Consented { at: now() });
+    pages.extend([
+        ("approve", approve(language)),
+        ("external", external(language, "pay", opened, None)),
+        ("external-left", external(language, "pay", left, None)),
+        ("external-not-yet", external(language, "pay", left, Some(ConfirmError::NotYet))),
+        ("external-user", external(language, "terms", opened, None)),
+        ("external-user-left", external(language, "terms", left, None)),
+    ]);
     pages.extend(super::connect::ended::tests::pages(language));
+    pages.extend(super::connect::returned::tests::pages(language));
     pages.extend(super::portal::connections::tests::pages(language));
+    pages.push(("clients", super::portal::clients::tests::page(language)));
+    pages.push(("revoke", super::portal::revoke::tests::page(language)));
+    pages.push(("activity", super::portal::activity::tests::page(language)));
+    pages.push(("sessions", super::portal::sessions::tests::page(language)));
     pages.push(("disconnect", super::portal::disconnect::tests::page(language)));
     pages.push(("disconnect-unreadable", super::portal::disconnect::tests::unreadable(language)));
     pages.extend(super::login::tests::pages(language));
+    pages.extend(super::logout::tests::pages(language));
     pages
 }
 
@@ -277,6 +352,47 @@ fn the_question_names_who_asks_and_where_the_key_goes() {
     assert!(html.contains("<button name=\"action\" value=\"decline\">Decline</button>"));
 }
 
+/// R-OAUTH-03, R-SEC-02: the page of an approval shows all of the call, as text, and who makes it where.
+#[test]
+fn an_approval_shows_the_whole_call() {
+    let html = approve(Language::English);
+    assert!(html.contains("<h1>Allow this once?</h1>"));
+    assert!(html.contains(
+        "<strong><bdi>claude-desktop</bdi></strong> wants to run <strong><bdi>delete_file</bdi></strong> on"
+    ));
+    for shown in ["/srv/&lt;b&gt;report&lt;/b&gt;.txt", "9007199254740993", ">true<", "Deleting needs your word."] {
+        assert!(html.contains(shown), "{shown}: {html}");
+    }
+    assert!(html.contains("Not verified") && html.contains("this one call, exactly as shown here"));
+    assert!(html.contains("<button class=\"main\" name=\"action\" value=\"approve\">Allow once</button>"));
+    assert!(html.contains("<button name=\"action\" value=\"decline\">Decline</button>"));
+    assert!(approve(Language::Chinese).contains("<h1>仅允许这一次？</h1>"));
+}
+
+/// R-URL-06, R-URL-07: before anybody goes there, the page says where, why and what for.
+#[test]
+fn an_external_page_is_named_before_anybody_goes_there() {
+    let html = external(Language::English, "pay", InteractionState::Opened { at: now() }, None);
+    assert!(html.contains("<h1>Continue at Example Pay</h1>"));
+    assert!(html.contains("<bdi>checkout.<strong>pay.example</strong></bdi>"), "{html}");
+    assert!(html.contains("You pay 3 euros for one report.") && html.contains("9007199254740993"));
+    assert!(html.contains("value=\"continue\">Continue to checkout.pay.example</button>"));
+    assert!(!html.contains("api.pay.example"), "what we ask is nobody's business");
+    let left =
+        external(Language::English, "pay", InteractionState::Consented { at: now() }, Some(ConfirmError::NotYet));
+    assert!(left.contains("<button class=\"main\" name=\"action\" value=\"check\">Check again</button>"));
+    assert!(left.contains("role=\"alert\"") && left.contains("Example Pay says that it is not done yet."));
+    let user = external(Language::English, "terms", InteractionState::Opened { at: now() }, None);
+    assert!(user.contains("all calls, until you disconnect"));
+}
+
+/// The called tool stands on the page of a key as well.
+#[test]
+fn the_question_names_the_tool() {
+    let html = connect(Language::English, Purpose::Connect, &Attempt::default());
+    assert!(html.contains("<dt>Tool</dt><dd><bdi>get_forecast</bdi></dd>"), "{html}");
+}
+
 /// R-OAUTH-01: a masked field never comes back; what else was typed stays, with its fault beside it.
 #[test]
 fn after_a_fault_only_what_is_no_secret_stays() {
@@ -340,7 +456,9 @@ fn every_place_that_gets_the_key_is_named() {
 
 /// The fields of the gallery's provider, with a check at `url`.
 fn checking(url: &str) -> ProviderKind {
-    let ProviderKind::Secret { fields, .. } = config().provider("weather").unwrap().kind.clone();
+    let ProviderKind::Secret { fields, .. } = config().provider("weather").unwrap().kind.clone() else {
+        panic!("another kind")
+    };
     ProviderKind::Secret { fields, check: Some(Check { get: url.parse().unwrap(), headers: Vec::new() }) }
 }
 
@@ -348,7 +466,7 @@ fn checking(url: &str) -> ProviderKind {
 #[test]
 fn a_refusal_of_the_only_field_stands_beside_it() {
     let mut visit = visit(Purpose::Connect);
-    let ProviderKind::Secret { fields, .. } = &mut visit.provider.kind;
+    let ProviderKind::Secret { fields, .. } = &mut visit.provider.kind else { panic!("another kind") };
     fields.truncate(1);
     let html = render(Language::English, &visit, &refused());
     assert!(html.contains("<li><a href=\"#field-api_key\">The provider refused this key (401)."));

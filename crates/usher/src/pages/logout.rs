@@ -18,6 +18,12 @@ use crate::identity::{
     oidc::{OpenIdProvider, sign_out},
 };
 
+/// Heading and words of the page from which a browser goes on to sign out at the issuer.
+const OUT: [&str; 2] = ["common.sign_out", "sign_out.there"];
+
+/// The same, to choose another account there.
+const SWITCH: [&str; 2] = ["other.switch", "sign_out.switch"];
+
 /// `GET /logout`: what somebody sees who has just signed out. The issuer sends browsers back here.
 pub(crate) async fn signed_out(visitor: Visitor) -> Response {
     let Some(issuer) = visitor.issuer() else { return go("/login?signed-out", []) };
@@ -44,7 +50,8 @@ pub(crate) async fn sign_out(visitor: Visitor, body: Result<Bytes, BytesRejectio
     let Some(issuer) = visitor.issuer() else { return go("/login?signed-out", cookies) };
     let mut response = match place {
         Some(_) => {
-            let message = leaving(visitor.page_at("/login?wait", None), "sign_out.switch", issuer);
+            let [heading, body] = SWITCH;
+            let message = leaving(visitor.page_at("/login?wait", None), heading, body, &issuer.host());
             onward(&visitor, message, "/login?switch", "common.go_on")
         }
         None => at_the_issuer(&visitor, issuer, ended.and_then(|ended| ended.kept)).await,
@@ -58,14 +65,35 @@ async fn at_the_issuer(visitor: &Visitor, issuer: &Arc<OpenIdProvider>, id_token
     let language = visitor.words.language().code();
     match sign_out::address(&visitor.app, issuer, id_token.as_ref(), language).await {
         Some(url) => {
-            let message = leaving(visitor.page_at("/logout", None), "sign_out.there", issuer);
+            let [heading, body] = OUT;
+            let message = leaving(visitor.page_at("/logout", None), heading, body, &issuer.host());
             onward(visitor, message, url.as_str(), "common.go_on")
         }
         None => go("/logout", []),
     }
 }
 
-fn leaving(page: Page, body: &'static str, issuer: &Arc<OpenIdProvider>) -> Message {
-    let heading = page.words().text("sign_out.heading");
-    Message::new(page, Tone::Plain, heading).saying(body, &[("issuer", issuer.host().as_str())])
+fn leaving(page: Page, heading: &'static str, body: &'static str, host: &str) -> Message {
+    let heading = page.words().text(heading);
+    Message::new(page, Tone::Plain, heading).saying(body, &[("issuer", host)])
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use askama::Template as _;
+
+    use super::*;
+    use crate::pages::{gallery, language::Language};
+
+    /// The pages of this file, for the gallery.
+    pub(crate) fn pages(language: Language) -> Vec<(&'static str, String)> {
+        let html = |[heading, body]: [&'static str; 2], to: &str| {
+            let message = leaving(gallery::stranger(language, "/logout"), heading, body, "id.example");
+            message.go(to, "common.go_on").render().unwrap()
+        };
+        vec![
+            ("sign-out-there", html(OUT, "https://id.example/end-session?client_id=usher")),
+            ("switch-account", html(SWITCH, "/login?switch")),
+        ]
+    }
 }

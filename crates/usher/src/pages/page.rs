@@ -7,6 +7,7 @@ use super::{
     language::Language,
     words::{Html, Said, Words},
 };
+use crate::{claim, identity::browser::Place};
 
 /// The frame of a page: language, host, the way out.
 #[derive(Debug, Clone)]
@@ -16,6 +17,31 @@ pub(crate) struct Page {
     here: String,
     sign_out: Option<String>,
     operated: bool,
+    section: Option<Section>,
+}
+
+/// The pages of the portal, which lead to one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Section {
+    /// What is connected, and what waits.
+    Connections,
+    /// Who may use it.
+    Clients,
+    /// What happened.
+    Activity,
+    /// Where the person is signed in.
+    Sessions,
+}
+
+/// One entry of the portal's navigation.
+#[derive(Debug)]
+pub(crate) struct Link {
+    /// The path.
+    pub(crate) href: String,
+    /// What it says.
+    pub(crate) text: &'static str,
+    /// Whether it is this page.
+    pub(crate) current: bool,
 }
 
 /// One entry of the language switch.
@@ -38,7 +64,22 @@ impl Page {
         // A path with two slashes would lead to another host.
         let ours = here.starts_with('/') && !here.starts_with("//") && !here.contains('\\');
         let here = if ours { here } else { "/" };
-        Self { words, host: host.to_owned(), here: here.to_owned(), sign_out, operated: false }
+        Self { words, host: host.to_owned(), here: here.to_owned(), sign_out, operated: false, section: None }
+    }
+
+    /// As one of the portal's pages, with the way to the others.
+    pub(crate) fn within(self, section: Section) -> Self {
+        Self { section: Some(section), ..self }
+    }
+
+    /// The portal's pages, on each of them; else none.
+    pub(crate) fn sections(&self) -> Vec<Link> {
+        let Some(here) = self.section else { return Vec::new() };
+        let link = |section: Section| {
+            let (place, key) = section.place();
+            Link { href: place.path(), text: self.text(key), current: section == here }
+        };
+        Section::ALL.map(link).into()
     }
 
     /// The same for an installation that somebody runs for others: its people have no terminal and no log.
@@ -96,6 +137,19 @@ impl Page {
     }
 }
 
+impl Section {
+    const ALL: [Self; 4] = [Self::Connections, Self::Clients, Self::Activity, Self::Sessions];
+
+    fn place(self) -> (Place, &'static str) {
+        match self {
+            Self::Connections => (Place::Portal, "common.connections"),
+            Self::Clients => (Place::Clients, "common.clients"),
+            Self::Activity => (Place::Activity, "common.activity"),
+            Self::Sessions => (Place::Sessions, "common.sessions"),
+        }
+    }
+}
+
 /// A label and a value that a person decides by.
 #[derive(Debug)]
 pub(crate) struct Fact {
@@ -128,6 +182,13 @@ impl Fact {
     /// A fact whose value has markup.
     pub(crate) fn rich(label: &'static str, value: Html) -> Self {
         Self { label, value, note: None, claimed: false }
+    }
+
+    /// What an app calls itself; `None` where nothing is left of it.
+    pub(crate) fn calls_itself(words: Words, claimed: &str) -> Option<Self> {
+        let claim = claim::clean(claimed)?;
+        let value = words.rich("connect.claim_value", &[("claim", claim.as_str())]);
+        Some(Self::claimed(words.text("connect.claim"), value))
     }
 
     /// What somebody says of themselves.

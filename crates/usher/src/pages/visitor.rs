@@ -71,6 +71,11 @@ impl Visitor {
         self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
+    /// What the browser says of itself; empty where it says nothing that can be read.
+    pub(crate) fn agent(&self) -> &str {
+        self.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default()
+    }
+
     /// Who signs people in, in identity mode oidc.
     pub(crate) fn issuer(&self) -> Option<&Arc<OpenIdProvider>> {
         self.app.identity.openid()

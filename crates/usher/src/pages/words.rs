@@ -58,6 +58,17 @@ impl Html {
         Self(html)
     }
 
+    /// An element of ours around `inner`. Name and class are fixed texts.
+    pub(crate) fn element(name: &'static str, class: Option<&'static str>, inner: &Self) -> Self {
+        let class = class.map_or_else(String::new, |class| format!(" class=\"{class}\""));
+        Self(format!("<{name}{class}>{}</{name}>", inner.0))
+    }
+
+    /// One after the other.
+    pub(crate) fn joined(parts: impl IntoIterator<Item = Self>) -> Self {
+        Self(parts.into_iter().map(|part| part.0).collect())
+    }
+
     /// A list, one line each.
     pub(crate) fn list(items: impl IntoIterator<Item = Self>) -> Self {
         let mut html = String::from("<ul class=\"lines\">");

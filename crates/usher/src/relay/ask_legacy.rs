@@ -14,11 +14,12 @@ use super::{
     ask_modern::{elicitation, unaskable},
     call::{Attempt, Call, REFUSED_AT_MOST},
     cancels::Followed,
-    ending::{Ending, title},
+    ending::Ending,
     held::{self, Held},
     notices,
     pipe::Gone,
     reply,
+    sought::{sought, to_do},
 };
 use crate::broker::{Missing, Waited};
 
@@ -77,9 +78,9 @@ async fn put(call: &Call, session: &Session, missing: &[Missing]) -> Result<Vec<
     let asked = caller
         .app
         .broker
-        .ask(&caller.principal, caller.client_claim.as_deref(), caller.upstream(), missing, Some(&session.key))
+        .ask(call.for_broker(), caller.client_claim.as_deref(), missing, Some(&session.key))
         .await
-        .map_err(|refusal| call.end(&Ending::refused(refusal, call)))?;
+        .map_err(|refusal| call.end(&Ending::refused(refusal)))?;
     if let Some(last) = asked.iter().map(|interaction| interaction.expires_at).max()
         && last > session.expires_at
         && let Err(error) = caller.app.store.extend_session(&session.key, last, caller.app.clock.now()).await
@@ -91,8 +92,8 @@ async fn put(call: &Call, session: &Session, missing: &[Missing]) -> Result<Vec<
 
 /// -32042 with the same elicitations that were asked (R-ERR-01).
 fn required(call: &Call, interactions: &[Interaction]) -> Response {
-    let titles: Vec<String> = interactions.iter().map(|one| title(call, &one.provider)).collect();
-    let message = format!("Connect {} first, then send this request again.", titles.join(" and "));
+    let to_do = to_do(call, interactions.iter().map(|one| one.provider.as_str()));
+    let message = format!("{to_do} first, then send this request again.");
     let elicitations: Result<_, _> = interactions.iter().map(|one| elicitation(call, one)).collect();
     let error = elicitations
         .and_then(|elicitations| UrlElicitationRequired::new(message, elicitations))
@@ -197,7 +198,7 @@ async fn settle(
             }
         }
     }
-    let what = format!("Waiting for you to connect {}", title(call, &interaction.provider));
+    let what = format!("Waiting for you to {}", sought(call, &interaction.provider).to_do());
     let question = part.question().map(|question| question.id.clone());
     let pipe = held.pipe();
     let step_back = async {
@@ -269,7 +270,7 @@ async fn notice(call: &Call, session: &Session, interaction: &Interaction, held:
 /// Waits for the client's answer and the page, whichever decides.
 async fn outcome(call: &Call, interaction: &Interaction, part: &mut Part) -> Outcome {
     let app = &call.caller.app;
-    let provider = || title(call, &interaction.provider);
+    let provider = || interaction.provider.clone();
     let ids = [interaction.id.clone()];
     let mut page = std::pin::pin!(app.broker.wait(&ids, call.caller.held_until(), &app.stopping));
     loop {
@@ -277,7 +278,7 @@ async fn outcome(call: &Call, interaction: &Interaction, part: &mut Part) -> Out
             waited = &mut page => return match waited {
                 Ok(Waited::Completed) => Outcome::Completed,
                 Ok(Waited::Declined(_)) => {
-                    Outcome::Ends(Box::pin(Ending::declined(call, &interaction.id, provider())).await)
+                    Outcome::Ends(Box::pin(Ending::declined(call, &interaction.id, &interaction.provider)).await)
                 },
                 Ok(Waited::Open { .. }) => Outcome::TimeIsUp,
                 Ok(Waited::Over) => Outcome::Ends(Ending::Dismissed { provider: provider() }),
@@ -290,12 +291,12 @@ async fn outcome(call: &Call, interaction: &Interaction, part: &mut Part) -> Out
             Heard::Said(Said::Accepted) => {}
             Heard::Said(Said::Declined) => {
                 return Outcome::Ends(match Box::pin(app.broker.declined_by_client(&interaction.id)).await {
-                    Ok(()) => Box::pin(Ending::declined(call, &interaction.id, provider())).await,
+                    Ok(()) => Box::pin(Ending::declined(call, &interaction.id, &interaction.provider)).await,
                     Err(error) => Ending::Store(error),
                 });
             }
             Heard::Said(Said::Dismissed) => {
-                app.broker.dismissed(&interaction.principal, call.caller.upstream(), &interaction.provider);
+                app.broker.dismissed(call.for_broker(), &interaction.provider);
                 return Outcome::Ends(Ending::Dismissed { provider: provider() });
             }
             Heard::Left => {

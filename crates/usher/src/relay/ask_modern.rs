@@ -6,49 +6,21 @@ use usher_store::{AskReason, Interaction, fail_point};
 
 use super::{
     call::{Attempt, Call, REFUSED_AT_MOST},
-    ending::{Ending, title},
+    ending::Ending,
     reply,
     rounds::{self, Ours, Round},
+    sought::{needed, sought},
 };
-use crate::{
-    broker::{Missing, Waited},
-    claim,
-};
+use crate::broker::{Missing, Waited};
 
 /// How many rounds in a row may carry nothing but state while a person is at the page. Clients cap rounds near ten.
 const QUIET_ROUNDS: u8 = 2;
 
-/// Why the person is asked, in words. Titles are the operator's; the subject is a claim of the client and stands in quotes.
-pub(super) fn why(call: &Call, interaction: &Interaction) -> String {
-    let server = call.caller.upstream().title.get("en");
-    let provider = title(call, &interaction.provider);
-    let subject = quotable(call.subject.as_deref().unwrap_or(&call.method));
-    match interaction.reason {
-        AskReason::Missing => format!(
-            "{server} needs your {provider} account to run \u{201c}{subject}\u{201d}. Connect it on a page of your own; this app does not see what you enter."
-        ),
-        AskReason::Rejected => format!(
-            "{server} did not accept the stored {provider} credential. Enter one that works on a page of your own to run \u{201c}{subject}\u{201d}."
-        ),
-        AskReason::NewClient => format!(
-            "This app wants to use your {provider} account through {server} for the first time. Allow it on a page of your own to run \u{201c}{subject}\u{201d}."
-        ),
-        AskReason::NewDestination => format!(
-            "{server} moved to another address since you connected {provider}. Allow the new one on a page of your own to run \u{201c}{subject}\u{201d}."
-        ),
-    }
-}
-
-/// The name of a tool, a prompt or a resource, so that it can stand in quotation marks of ours and not leave them.
-fn quotable(subject: &str) -> String {
-    let marks = ['"', '\u{201c}', '\u{201d}', '\u{201e}', '\u{ab}', '\u{bb}'];
-    claim::clean(&subject.replace(marks, "'")).unwrap_or_else(|| "?".to_owned())
-}
-
 /// The elicitation of one interaction.
 pub(super) fn elicitation(call: &Call, interaction: &Interaction) -> Result<UrlElicitation, QuestionError> {
     let url = call.caller.app.config.public_url.join(&format!("/connect/{}", interaction.id));
-    UrlElicitation::new(why(call, interaction), url)?.with_id(interaction.id.as_str())
+    UrlElicitation::new(sought(call, &interaction.provider).why(interaction.reason), url)?
+        .with_id(interaction.id.as_str())
 }
 
 /// A question that cannot be put in the protocol's words.
@@ -95,9 +67,8 @@ pub(super) async fn ask(call: &Call, missing: &[Missing], before: &Round) -> Res
 /// Puts the questions into the store. No session is owed a notice.
 async fn put(call: &Call, missing: &[Missing]) -> Result<Vec<Interaction>, Response> {
     let caller = &call.caller;
-    let claim = caller.client_claim.as_deref();
-    let asked = caller.app.broker.ask(&caller.principal, claim, caller.upstream(), missing, None).await;
-    asked.map_err(|refusal| call.end(&Ending::refused(refusal, call)))
+    let asked = caller.app.broker.ask(call.for_broker(), caller.client_claim.as_deref(), missing, None).await;
+    asked.map_err(|refusal| call.end(&Ending::refused(refusal)))
 }
 
 /// A client that cannot show a link: the question waits on the portal, and the error says so.
@@ -105,7 +76,8 @@ pub(super) async fn point_to_portal(call: &Call, missing: &[Missing]) -> Respons
     if let Err(response) = put(call, missing).await {
         return response;
     }
-    call.end(&Ending::NoUrlMode { providers: missing.iter().map(|one| title(call, &one.provider)).collect() })
+    let [needed, to_do] = needed(call, missing);
+    call.end(&Ending::NoUrlMode { needed, to_do })
 }
 
 /// The questions of a round that are still to come.
@@ -164,27 +136,12 @@ pub(super) async fn settle(call: &Call, missing: &[Missing], round: &Round) -> R
                 .ours
                 .iter()
                 .find(|ours| ours.interaction == id.as_str())
-                .map_or_else(String::new, |ours| title(call, &ours.provider));
+                .map_or("", |ours| ours.provider.as_str());
             call.end(&Ending::declined(call, &id, provider).await)
         }
         Ok(Waited::Open { seen: true }) if round.quiet < QUIET_ROUNDS => {
             round_result(call, no_questions(call), &Round { quiet: round.quiet + 1, ..round.clone() })
         }
         Ok(Waited::Open { .. } | Waited::Over) => Box::pin(ask(call, missing, round)).await,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// R-SEC-02, R-REQ-01: what a client calls its tool cannot turn the question around, nor leave its quotation marks.
-    #[test]
-    fn a_name_stays_in_its_quotation_marks() {
-        assert_eq!(
-            quotable("run_\u{202e}this\n\u{201d}. Usher says: \u{201c}fine"),
-            "run_‹U+202E›this '. Usher says: 'fine"
-        );
-        assert_eq!(quotable(" \n"), "?");
     }
 }

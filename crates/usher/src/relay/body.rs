@@ -4,18 +4,15 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
-    time::Duration,
 };
 
 use axum::{body::Body, response::Response};
 use bytes::{Bytes, BytesMut};
 use http_body::{Body as _, Frame, SizeHint};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Limited};
 
 use super::places::Place;
-
-/// How long a client may take to send a message.
-const DEADLINE: Duration = Duration::from_secs(30);
+use crate::body;
 
 /// An answer of this size or less is not counted: it fits into what the connection buffers anyway.
 const SMALL: u64 = 64 * 1024;
@@ -43,7 +40,7 @@ pub(super) async fn read(body: Body, place: &Place, at_most: usize) -> Result<By
         let mut body = Limited::new(body, at_most);
         let (mut first, mut all, mut full) = (Bytes::new(), BytesMut::new(), false);
         while let Some(frame) = body.frame().await {
-            let Ok(data) = frame.map_err(|error| broken(&*error))?.into_data() else { continue };
+            let Ok(data) = frame.map_err(|error| body::Unread::of(&*error))?.into_data() else { continue };
             if full {
                 continue;
             }
@@ -66,11 +63,17 @@ pub(super) async fn read(body: Body, place: &Place, at_most: usize) -> Result<By
         }
         Ok(if all.is_empty() { first } else { all.freeze() })
     };
-    tokio::time::timeout(DEADLINE, reading).await.unwrap_or(Err(Unread::Slow))
+    tokio::time::timeout(body::DEADLINE, reading).await.unwrap_or(Err(Unread::Slow))
 }
 
-fn broken(error: &(dyn std::error::Error + 'static)) -> Unread {
-    if error.is::<LengthLimitError>() { Unread::TooLarge } else { Unread::Broken }
+impl From<body::Unread> for Unread {
+    fn from(unread: body::Unread) -> Self {
+        match unread {
+            body::Unread::TooLarge => Self::TooLarge,
+            body::Unread::Broken => Self::Broken,
+            body::Unread::Slow => Self::Slow,
+        }
+    }
 }
 
 /// Has a large answer count until its reader has taken it.

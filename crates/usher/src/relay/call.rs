@@ -9,7 +9,7 @@ use elicit::{Era, Principal};
 use http::{HeaderMap, HeaderValue, header};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
-use usher_store::{AuditAction, Session, StoreError};
+use usher_store::{AuditAction, Operation, OperationError, Session, StoreError};
 
 use super::{
     connect_tool,
@@ -75,7 +75,13 @@ impl Caller {
 
     /// The credentials that are there, for messages that never wait for one.
     pub(super) async fn available(&self) -> Result<Injection, StoreError> {
-        let call = broker::Call { principal: &self.principal, upstream: self.upstream(), method: "", subject: None };
+        let call = broker::Call {
+            principal: &self.principal,
+            upstream: self.upstream(),
+            method: "",
+            subject: None,
+            operation: None,
+        };
         match self.app.broker.decide(call).await? {
             Decision::Go(injection) => Ok(injection),
             // Only calls that name something can lack a credential.
@@ -110,6 +116,8 @@ pub(super) struct Call {
     pub(super) body: Bytes,
     /// Whether it calls the tool of ours that connects, and so never goes upstream.
     pub(super) connects: bool,
+    /// The whole of the call, where something is done anew for this very call.
+    pub(super) operation: Option<Arc<Operation>>,
     /// What the client may get.
     pub(super) screen: super::screen::Screen,
 }
@@ -123,18 +131,32 @@ pub(super) enum Attempt {
 }
 
 impl Call {
+    /// The call as the broker knows it.
+    pub(super) fn for_broker(&self) -> broker::Call<'_> {
+        broker::Call {
+            principal: &self.caller.principal,
+            upstream: self.caller.upstream(),
+            method: &self.method,
+            subject: self.subject.as_deref(),
+            operation: self.operation.as_deref(),
+        }
+    }
+
+    /// Takes in the whole call, if a person is asked about this very one: what they cannot be shown is not asked.
+    pub(super) fn know_whole(&mut self, params: Option<&RawValue>) -> Result<(), OperationError> {
+        if self.caller.app.broker.asks_per_call(self.for_broker()) {
+            self.operation = Some(Arc::new(Operation::exact(&self.method, params.map(RawValue::get))?));
+        }
+        Ok(())
+    }
+
     /// Sends the call upstream if nothing is missing. A credential that the upstream rejects is marked, and then missing.
     pub(super) async fn attempt(&self) -> Attempt {
         if self.connects {
             return connect_tool::attempt(self).await;
         }
         let app = &self.caller.app;
-        let call = broker::Call {
-            principal: &self.caller.principal,
-            upstream: self.caller.upstream(),
-            method: &self.method,
-            subject: self.subject.as_deref(),
-        };
+        let call = self.for_broker();
         for _ in 0..ATTEMPTS {
             let injection = match app.broker.decide(call).await {
                 Ok(Decision::Go(injection)) => injection,

@@ -9,11 +9,12 @@ use axum::response::Response;
 use elicit::{Era, codes, missing_capability};
 use http::StatusCode;
 use serde_json::json;
-use usher_store::{AuditAction, InteractionId, StoreError};
+use usher_store::{AuditAction, InteractionId, OperationError, StoreError};
 
 use super::{
     call::{Call, Caller},
     reply,
+    sought::sought,
     upstream::UpstreamError,
 };
 use crate::{broker::Refusal, mcp::envelope::error_object};
@@ -25,6 +26,9 @@ pub(super) const DECLINED: i64 = -31_001;
 /// Too many questions.
 pub(super) const TOO_MANY_QUESTIONS: i64 = -31_002;
 
+/// A call that needs an approval cannot be shown to a person.
+pub(super) const UNSHOWABLE: i64 = -31_003;
+
 /// When to come back where too many calls wait, in seconds. Nobody knows when a person will be done.
 const HELD_RETRY: u64 = 10;
 
@@ -33,21 +37,25 @@ const HELD_RETRY: u64 = 10;
 pub(super) enum Ending {
     /// The client cannot show a link; the person finds the question on the portal.
     NoUrlMode {
-        /// Titles of the providers.
-        providers: Vec<String>,
+        /// What the server needs.
+        needed: String,
+        /// What the person does about it there.
+        to_do: String,
     },
     /// A person declined, now or a while ago.
     Declined {
-        /// The provider's title.
+        /// The provider.
         provider: String,
         /// Seconds until it may be asked again; none where it may be now.
         seconds: Option<u64>,
     },
     /// The person dismissed the question without a choice, or the client could not show it.
     Dismissed {
-        /// The provider's title.
+        /// The provider.
         provider: String,
     },
+    /// The call needs an approval, and cannot be put before a person as it is.
+    Unshowable(OperationError),
     /// Too many questions.
     TooMany {
         /// Seconds until the next may be asked.
@@ -76,11 +84,12 @@ impl From<StoreError> for Ending {
 
 impl Ending {
     /// From a refusal of the broker to ask.
-    pub(super) fn refused(refusal: Refusal, call: &Call) -> Self {
+    pub(super) fn refused(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Declined { provider, retry_after } => {
-                Self::Declined { provider: title(call, &provider), seconds: Some(whole(retry_after)) }
+                Self::Declined { provider, seconds: Some(whole(retry_after)) }
             }
+            Refusal::NoOperation(_) => Self::Unshowable(OperationError::Name),
             Refusal::TooMany { retry_after } => Self::TooMany { seconds: whole(retry_after) },
             Refusal::TooManyOpen { retry_after } => Self::TooManyOpen { seconds: whole(retry_after) },
             Refusal::Store(error) => Self::Store(error),
@@ -95,7 +104,8 @@ impl Ending {
     }
 
     /// A person declined this question just now.
-    pub(super) async fn declined(call: &Call, interaction: &InteractionId, provider: String) -> Self {
+    pub(super) async fn declined(call: &Call, interaction: &InteractionId, provider: &str) -> Self {
+        let provider = provider.to_owned();
         match call.caller.app.broker.rest_of(interaction).await {
             Ok(rest) => Self::Declined { provider, seconds: rest.map(whole) },
             Err(error) => Self::Store(error),
@@ -106,11 +116,10 @@ impl Ending {
         let portal = call.caller.app.config.public_url.join("/");
         let server = call.caller.upstream().title.get("en");
         match self {
-            Self::NoUrlMode { providers } => {
+            Self::NoUrlMode { needed, to_do } => {
                 let text = format!(
-                    "{server} needs your {} account. This app cannot show the page for it: open {portal} in your browser, \
-                     connect there, then try again.",
-                    providers.join(" and ")
+                    "{server} needs {needed}. This app cannot show the page for it: open {portal} in your browser, {to_do} \
+                     there, then try again."
                 );
                 if call.caller.era() == Era::Modern {
                     let required = json!({ "elicitation": { "url": {} } });
@@ -124,17 +133,21 @@ impl Ending {
             }
             Self::Declined { provider, seconds } => {
                 let when = seconds.map_or_else(|| "again".to_owned(), |seconds| format!("again in {}", span(seconds)));
-                let text = format!(
-                    "Connecting {provider} was declined, so {server} was not called. To connect later, try {when}; your \
-                     connections are at {portal}"
-                );
+                let [declined, later] = sought(call, provider).declined(&when);
+                let text = format!("{declined}, so {server} was not called. {later}; your connections are at {portal}");
                 told(call, DECLINED, &text, *seconds)
             }
             Self::Dismissed { provider } => {
-                let text = format!(
-                    "{provider} is not connected, so {server} was not called. Try again, or open {portal} to connect."
-                );
+                let [open, to_do] = sought(call, provider).open();
+                let text = format!("{open}, so {server} was not called. Try again, or open {portal} to {to_do}.");
                 told(call, CREDENTIAL_NEEDED, &text, None)
+            }
+            Self::Unshowable(error) => {
+                let text = format!(
+                    "{server} runs this call only with the approval of a person, who must see all of it, and that cannot be: \
+                     {error}. Nothing was called. Send less, or send it otherwise."
+                );
+                told(call, UNSHOWABLE, &text, None)
             }
             Self::TooMany { seconds } => {
                 let when = span(*seconds);

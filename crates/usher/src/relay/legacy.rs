@@ -13,7 +13,9 @@ use super::{
     answers::{Delivered, Said},
     ask_legacy, ask_modern, body,
     call::{Attempt, Call, Caller},
-    connect_tool, forward, inbound, initialize, reply,
+    connect_tool,
+    ending::Ending,
+    forward, inbound, initialize, reply,
     screen::{Screen, cancelled_id},
 };
 use crate::mcp::{
@@ -82,10 +84,10 @@ async fn request(
     headers: &HeaderMap,
     id: &RawValue,
     method: &str,
-    params: Option<&RawValue>,
+    raw_params: Option<&RawValue>,
     body: Bytes,
 ) -> Response {
-    let read = Params::parse(params).and_then(|params| Ok((params.subject(method)?.map(Cow::into_owned), params)));
+    let read = Params::parse(raw_params).and_then(|params| Ok((params.subject(method)?.map(Cow::into_owned), params)));
     let (subject, params) = match read {
         Ok(read) => read,
         Err(error) => return reply::error(StatusCode::OK, Some(id), codes::INVALID_PARAMS, &error.to_string()),
@@ -100,9 +102,13 @@ async fn request(
         progress_token: progress_token(params.meta).map(ToOwned::to_owned),
         body,
         connects: false,
+        operation: None,
         screen: Screen::of_session(&session),
         caller,
     };
+    if let Err(error) = call.know_whole(raw_params) {
+        return call.end(&Ending::Unshowable(error));
+    }
     // From here on, so that no cancellation falls between the attempt and the question.
     let followed = call.caller.app.relay.cancels.follow(&session.key, id);
     call.connects = connect_tool::is_meant(&call).await;

@@ -25,6 +25,7 @@ mod resume;
 mod rounds;
 mod screen;
 mod sessions;
+mod sought;
 mod streams;
 pub mod turned_away;
 mod upstream;

@@ -13,10 +13,11 @@ use super::{
     ask_modern,
     call::{Attempt, Call, Caller},
     connect_tool,
-    ending::{Ending, title},
+    ending::Ending,
     forward, held, reply,
     rounds::{self, Round},
     screen::Screen,
+    sought::sought,
 };
 use crate::mcp::{
     envelope::Message,
@@ -69,6 +70,7 @@ pub(super) async fn post(mut caller: Caller, inbound: &HeaderMap, body: &Bytes, 
         progress_token: progress_token(params.meta).map(ToOwned::to_owned),
         body: body.clone(),
         connects: false,
+        operation: None,
         screen: Screen::of_request(revision, meta.capabilities),
         caller,
     };
@@ -77,6 +79,9 @@ pub(super) async fn post(mut caller: Caller, inbound: &HeaderMap, body: &Bytes, 
     }
     if !ASKING_METHODS.contains(&call.method.as_str()) {
         return finish(&call, &Round::default()).await;
+    }
+    if let Err(error) = call.know_whole(raw_params) {
+        return call.end(&Ending::Unshowable(error));
     }
     match rounds::open(&call.caller, &call.method, raw_params, &params) {
         Ok(None) => {
@@ -107,17 +112,17 @@ async fn retry(mut call: Call, round: Round, responses: Option<&RawValue>, accep
     let taken = rounds::take(round, responses);
     fail_point!(RetryTaken);
     if let Some((ours, action)) = taken.refused {
-        let provider = title(&call, &ours.provider);
-        let Caller { app, principal, .. } = &call.caller;
+        let provider = ours.provider.clone();
+        let app = &call.caller.app;
         if action == Action::Cancel {
-            app.broker.dismissed(principal, call.caller.upstream(), &ours.provider);
+            app.broker.dismissed(call.for_broker(), &provider);
             return call.end(&Ending::Dismissed { provider });
         }
         let Some(id) = ours.id() else { return call.end(&Ending::Declined { provider, seconds: None }) };
         if let Err(error) = app.broker.declined_by_client(&id).await {
             return call.end(&Ending::Store(error));
         }
-        return call.end(&Ending::declined(&call, &id, provider).await);
+        return call.end(&Ending::declined(&call, &id, &provider).await);
     }
     let Some(body) = rounds::for_upstream(&call.body, taken.round.upstream_state.as_deref(), taken.rest.as_deref())
     else {
@@ -147,7 +152,7 @@ async fn retry(mut call: Call, round: Round, responses: Option<&RawValue>, accep
     let (mut held, response) = held::of(&call);
     tokio::spawn(async move {
         let _waits = waits;
-        let what = format!("Waiting for you to connect {}", title(&call, &missing[0].provider));
+        let what = format!("Waiting for you to {}", sought(&call, &missing[0].provider).to_do());
         // A client that has left needs no answer, and nothing goes upstream for it.
         if let Ok(response) = held.during(&what, ask_modern::settle(&call, &missing, &round)).await {
             held.finish(response).await;

@@ -1,6 +1,6 @@
 //! Completion notices: to the client that was asked, once, on a stream that it reads (R-DONE-01).
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use elicit::CompleteNotice;
@@ -57,17 +57,22 @@ where
     }
 }
 
-/// After events may have been lost: ends the streams whose session is over or has changed, and delivers what is due on the
-/// others.
+/// After events may have been lost: ends the streams whose session is over or has changed, and the processes of those that
+/// are over, and delivers what is due on the others.
 pub async fn catch_up(app: &Arc<App>) {
-    let sessions = stream::iter(app.relay.streams.sessions());
+    let mut sessions: BTreeSet<_> = app.relay.streams.sessions().into_iter().collect();
+    sessions.extend(app.relay.processes.sessions());
+    let sessions = stream::iter(sessions);
     sessions.for_each_concurrent(AT_ONCE, |session| async move { catch_up_one(app, &session).await }).await;
 }
 
 async fn catch_up_one(app: &App, session: &SessionKey) {
     let found = persevere(&app.stopping, &Notify::new(), || app.store.session_of(session, app.clock.now())).await;
     let Some(found) = found else { return };
-    let Some(found) = found else { return app.relay.streams.end(session) };
+    let Some(found) = found else {
+        app.relay.streams.end(session);
+        return app.relay.session_over(session);
+    };
     if found.begun {
         app.relay.streams.upstream_began(session, &tools_changed());
     }

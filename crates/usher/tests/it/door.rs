@@ -15,8 +15,9 @@ use crate::{
 };
 
 /// One address of each kind that the service has.
-const ROUTES: [&str; 9] = [
+const ROUTES: [&str; 16] = [
     "/mcp/weather",
+    "/.well-known/oauth-protected-resource/mcp/weather",
     "/",
     "/connect/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
     "/login",
@@ -24,6 +25,12 @@ const ROUTES: [&str; 9] = [
     "/healthz",
     "/readyz",
     "/assets/usher.css",
+    "/api/v1/interactions",
+    "/api/v1/interactions/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+    "/api/v1/interactions/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA/cancel",
+    "/api/v1/interactions/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA/complete",
+    "/api/openapi.json",
+    "/api/nowhere",
     "/nowhere",
 ];
 

@@ -211,8 +211,11 @@ impl Stage {
         Legacy::new(self.endpoint()).token(&self.token).elicitation(&["form", "url"])
     }
 
-    /// A person who is signed in.
+    /// A person who is signed in; in mode oidc, the user `user-1`.
     pub async fn person(&self) -> Person {
+        if self.idp.is_some() {
+            return self.person_of("user-1").await;
+        }
         let person = Person::new(&self.origin).language("en");
         let link = pages::login::link(self.app(), &local_user()).await.unwrap();
         person.sign_in(&link).await;
@@ -233,6 +236,15 @@ impl Stage {
     pub async fn oidc(setup: Setup) -> Self {
         let issuer = Some(Arc::new(Idp::start().await));
         Self::with(Setup { issuer, ..setup }, Upstream::start().await).await
+    }
+
+    /// A person who has signed in at the issuer.
+    pub async fn person_of(&self, user: &str) -> Person {
+        let person = Person::new(&self.origin).language("en");
+        let page = person.get("/").await;
+        let page = person.sign_in_at(&page, user).await;
+        assert_eq!(page.heading().as_deref(), Some("Your connections"), "{}", page.describe());
+        person
     }
 
     /// The issuer.

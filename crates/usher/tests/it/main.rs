@@ -3,6 +3,8 @@
 #![allow(clippy::similar_names, reason = "a stage and a state are told apart well enough")]
 #![allow(unreachable_pub, missing_docs, reason = "a test binary exports nothing")]
 
+mod api;
+mod approvals;
 mod connect_tool;
 #[cfg(feature = "fail-points")]
 mod crashes;
@@ -11,6 +13,7 @@ mod demo;
 mod doctor;
 mod door;
 mod endings;
+mod external;
 mod harness;
 mod keep_alive;
 mod keys_command;
@@ -22,6 +25,7 @@ mod oidc;
 mod oidc_browser;
 mod outages;
 mod pages;
+mod people_commands;
 mod processes;
 mod raw;
 mod relay_legacy;

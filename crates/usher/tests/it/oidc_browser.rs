@@ -1,5 +1,6 @@
 //! Browsers that sign in at an issuer (identity mode oidc), over plain HTTP.
 
+mod eras;
 mod issuer_trouble;
 mod links;
 mod neighbours;

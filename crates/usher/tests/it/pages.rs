@@ -1,12 +1,15 @@
 //! What a person meets in the browser, over plain HTTP.
 
+mod activity;
 mod again;
 mod appearance;
+mod clients;
 mod elsewhere;
 mod forgery;
 mod keys;
 mod links;
 mod portal;
+mod sessions;
 mod signing_in;
 
 use elicit::{ClientId, Principal, SystemRandom, UserId};
@@ -34,6 +37,7 @@ async fn foreign_link(stage: &Stage) -> String {
         provider: "weather".to_owned(),
         destination: stage.app().config.upstreams[0].destination(),
         reason: AskReason::Missing,
+        operation: None,
         expires_at: now + std::time::Duration::from_mins(15),
     };
     let asked = stage.app().store.ask(&[new], None, now).await.unwrap();

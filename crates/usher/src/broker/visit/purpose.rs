@@ -11,7 +11,7 @@ use crate::{
 /// What the person is asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Type it for the first time.
+    /// Type it, or do it, for the first time; what is done call by call is done for the first time always.
     Connect,
     /// Type it again: what is stored was refused.
     Replace,
@@ -74,7 +74,9 @@ impl Broker {
 
 /// What to ask for.
 pub(super) fn purpose(interaction: &Interaction, provider: &Provider, upstream: &Upstream, stored: &Stored) -> Purpose {
+    // What was done for another call counts for nothing here.
     let stored = match stored {
+        _ if provider.is_per_call() => return Purpose::Connect,
         Stored::Nothing => return Purpose::Connect,
         Stored::Unreadable => return Purpose::Restore,
         Stored::Kept(stored) => stored,

@@ -40,6 +40,7 @@ impl Broker {
             provider: provider.to_owned(),
             destination: approval.destination.clone(),
             reason: AskReason::Rejected,
+            operation: None,
             expires_at: now + INTERACTION_LIVES,
         };
         let asked = self.store.ask(&[new], None, now).await?;

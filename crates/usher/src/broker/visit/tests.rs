@@ -159,6 +159,7 @@ impl House {
             provider: "weather".into(),
             destination: self.broker.config.upstream(upstream).unwrap().destination(),
             reason,
+            operation: None,
             expires_at: self.clock.now() + SignedDuration::from_mins(15),
         };
         self.broker.store.ask(&[new], None, self.clock.now()).await.unwrap().remove(0).id
@@ -404,8 +405,13 @@ async fn a_credential_that_cannot_be_read_is_connected_anew() {
     house.broker.credentials.forget_all();
     let principal = Principal { user: person("owner"), client: ClientId::new("desktop").unwrap() };
     let upstream = house.broker.config.upstream("forecast").unwrap();
-    let call =
-        crate::broker::Call { principal: &principal, upstream, method: "tools/call", subject: Some("get_forecast") };
+    let call = crate::broker::Call {
+        principal: &principal,
+        upstream,
+        method: "tools/call",
+        subject: Some("get_forecast"),
+        operation: None,
+    };
     let decision = house.broker.decide(call).await.unwrap();
     let crate::broker::Decision::Ask(missing) = decision else { panic!("it was used") };
     assert_eq!(missing[0].reason, AskReason::Missing);

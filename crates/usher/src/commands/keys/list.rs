@@ -1,6 +1,6 @@
 //! `usher keys list`: the keys of the file, and what needs each.
 
-use std::{collections::BTreeMap, fmt::Write as _, process::ExitCode};
+use std::{collections::BTreeMap, process::ExitCode};
 
 use jiff::Timestamp;
 use secrecy::SecretString;
@@ -8,7 +8,7 @@ use usher_store::{Ending, KeyEntry, KeyFile, KeyUses, Schema, Store, StoreError}
 
 use super::named;
 use crate::{
-    commands::{ConfigArgs, environment, fail},
+    commands::{ConfigArgs, environment, fail, table},
     config::Paths,
 };
 
@@ -35,7 +35,7 @@ pub(super) async fn run(args: &ConfigArgs, now: Timestamp) -> ExitCode {
         None => Err("store.url stands where this command cannot read it".to_owned()),
     };
     println!("{}\n", paths.keys_file.display());
-    print!("{}", table(keys.entries(), needs.as_ref().ok()));
+    print!("{}", shown(keys.entries(), needs.as_ref().ok()));
     match needs {
         Ok(needs) => {
             let lacking: Vec<_> = needs.noted.into_iter().filter(|id| keys.entry(id).is_none()).collect();
@@ -74,7 +74,7 @@ fn none(ids: &[String]) -> Needs {
     Needs { noted: Vec::new(), uses: ids.iter().map(|id| (id.clone(), KeyUses::default())).collect() }
 }
 
-fn table<'a>(entries: impl Iterator<Item = &'a KeyEntry>, needs: Option<&Needs>) -> String {
+fn shown<'a>(entries: impl Iterator<Item = &'a KeyEntry>, needs: Option<&Needs>) -> String {
     let rows = entries.map(|entry| {
         let made = entry.made.map_or_else(|| "unknown".to_owned(), |made| format!("{made:.0}"));
         let needed = match needs.and_then(|needs| needs.uses.get(&entry.id)) {
@@ -85,14 +85,7 @@ fn table<'a>(entries: impl Iterator<Item = &'a KeyEntry>, needs: Option<&Needs>)
         [entry.id.clone(), entry.role.as_str().to_owned(), made, needed]
     });
     let head = ["ID", "ROLE", "MADE", "NEEDED BY"].map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(head).chain(rows).collect();
-    let width = rows.iter().map(|row| row[0].len()).max().unwrap_or_default();
-    let mut text = String::new();
-    for [id, role, made, needed] in rows {
-        // Writing into a string cannot fail.
-        let _ = writeln!(text, "{id:width$}  {role:6}  {made:20}  {needed}");
-    }
-    text
+    table::text(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
 }
 
 /// What needs a key, in words, and until when where that ends by itself.
@@ -103,6 +96,7 @@ pub(super) fn described(uses: &KeyUses) -> Vec<(String, Option<Timestamp>)> {
         (uses.credentials, named_count(uses.credentials, "credential", "credentials"), None),
         ending(uses.sessions, "session of a host", "sessions of hosts"),
         ending(uses.browser_sessions, "signed-in browser", "signed-in browsers"),
+        (uses.api_keys, named_count(uses.api_keys, "API key", "API keys"), None),
         ending(uses.questions, "open question", "open questions"),
         ending(uses.login_links, "sign-in link", "sign-in links"),
     ]
@@ -112,7 +106,8 @@ pub(super) fn described(uses: &KeyUses) -> Vec<(String, Option<Timestamp>)> {
     .collect()
 }
 
-fn named_count(count: u64, one: &str, many: &str) -> String {
+/// A number of things, in words.
+pub(in crate::commands) fn named_count(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 

@@ -10,6 +10,7 @@ use elicit::SystemRandom;
 use jiff::Timestamp;
 use usher_store::{KeyFile, KeyFileEdit, KeyFileError};
 
+pub(super) use self::list::named_count;
 use super::{ConfigArgs, environment, fail};
 use crate::{
     clock::{Clock, SystemClock},

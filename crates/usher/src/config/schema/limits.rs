@@ -31,6 +31,9 @@ pub(super) fn section() -> Value {
         ("sessions", "Sessions of all users together. One more is refused.", 50_000),
         ("client_requests", "Requests of one client that are under way at a time.", 250),
         ("client_streams", "GET streams and subscriptions of one client that are open at a time.", 100),
+        ("api_requests_per_minute", "Requests a minute with one key of the API.", 600),
+        ("api_waits", "Requests with one key of the API that wait for an interaction at a time.", 100),
+        ("api_waits_total", "The same for all keys together.", 1_000),
         ("connections", "Connections that are open at a time.", 20_000),
     ];
     let mut properties: Map<String, Value> = counts

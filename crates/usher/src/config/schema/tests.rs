@@ -70,6 +70,15 @@ name = "api_key"
 [provider.check]
 get = "https://weather.example/me"
 header = { X-Key = "{api_key}" }
+[[provider]]
+name = "pay"
+kind = "external"
+about = "Pays one euro."
+url = "https://pay.example/{reference}"
+[provider.confirm]
+get = "https://pay.example/api/{reference}"
+field = "status"
+equals = "paid"
 [[upstream]]
 name = "weather"
 url = "https://weather.example/mcp"

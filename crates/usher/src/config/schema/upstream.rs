@@ -77,8 +77,11 @@ fn need() -> Value {
             "items": { "type": "string", "pattern": "^(tools|prompts|resources)/." },
             "minItems": 1,
         },
-        "header": headers("For a url: headers that carry the credential; at least one with a field of the provider."),
+        "header": headers(
+            "For a url: headers that carry the credential; at least one with a field of the provider. For a provider of kind \
+             secret alone.",
+        ),
         "env": variables("For a command: variables that carry the credential, with templates as in header.", 1),
     });
-    table("A credential that the server needs.", &["provider"], properties)
+    table("A credential that the server needs, or something that its users do.", &["provider"], properties)
 }

@@ -72,7 +72,12 @@ fn paths_are_known_without_the_stores_secret() {
         std::fs::write(&path, format!("[store]\n{store}\n{upstream}")).unwrap();
         assert_eq!(
             Paths::load(&path, &|_| None).unwrap(),
-            Paths { keys_file: folder.path("usher.keys"), control_file: folder.path("usher.control"), database: None },
+            Paths {
+                keys_file: folder.path("usher.keys"),
+                control_file: folder.path("usher.control"),
+                database: None,
+                servers: vec!["a".to_owned()],
+            },
             "{store}"
         );
         assert!(Config::load(&path, &|_| None).is_err(), "the service needs it");

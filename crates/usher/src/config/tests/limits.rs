@@ -11,7 +11,8 @@ fn limits_have_defaults_and_each_can_be_set() {
     let text = "[limits]\nclient_questions_per_minute = 1\nuser_questions_per_minute = 2\n\
                 upstream_questions_per_minute = 3\nuser_open_questions = 4\nclient_held_calls = 5\nuser_held_calls = 6\n\
                 held_calls = 7\nclient_sessions = 8\nuser_sessions = 9\nsessions = 10\nclient_requests = 11\n\
-                client_streams = 12\nconnections = 13\nbody_size = \"16KiB\"\nclient_memory = \"1MiB\"\nmemory = \"2GiB\"";
+                client_streams = 12\nconnections = 13\napi_requests_per_minute = 14\napi_waits = 15\n\
+                api_waits_total = 16\nbody_size = \"16KiB\"\nclient_memory = \"1MiB\"\nmemory = \"2GiB\"";
     assert_eq!(
         with(text).unwrap().limits,
         Limits {
@@ -27,6 +28,9 @@ fn limits_have_defaults_and_each_can_be_set() {
             sessions: 10,
             client_requests: 11,
             client_streams: 12,
+            api_requests_per_minute: 14,
+            api_waits: 15,
+            api_waits_total: 16,
             connections: 13,
             body_size: 16 * 1024,
             client_memory: 1024 * 1024,

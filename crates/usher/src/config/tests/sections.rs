@@ -11,7 +11,7 @@ use crate::config::{AccessTokens, Config, Faults, Identity, Transport};
 #[test]
 fn a_provider_that_is_not_right_is_told_where() {
     let provider = |lines: &str| faults(with(&format!("[[provider]]\nname = \"p\"\n{lines}")));
-    for kind in ["oauth", "mcp", "external", "approval"] {
+    for kind in ["oauth", "mcp"] {
         let found = provider(&format!("kind = \"{kind}\"\nclient_id = \"x\""));
         assert_eq!(found, format!("3:8 provider[0].kind: kind {kind} is not available in this version"));
     }
@@ -50,6 +50,74 @@ fn a_provider_that_is_not_right_is_told_where() {
     ] {
         assert_eq!(provider(&format!("kind = \"secret\"\n{lines}")), expected, "{lines}");
     }
+}
+
+#[test]
+fn a_provider_without_a_credential_that_is_not_right_is_told_where() {
+    let provider = |lines: &str| faults(with(&format!("[[provider]]\nname = \"p\"\n{lines}")));
+    assert_eq!(
+        provider("kind = \"approval\"\nfield = [{ name = \"k\" }]\nper = \"call\"\ncheck = 1\ntoken = 1"),
+        "4:9 provider[0].field: field is for a provider of kind secret\n\
+         5:7 provider[0].per: per is for a provider of kind external\n\
+         6:9 provider[0].check: check is for a provider of kind secret\n7:1 provider[0].token: unknown key"
+    );
+    assert_eq!(provider("kind = \"external\""), "1:1 provider[0].about: is missing\n1:1 provider[0].url: is missing");
+    let url = |url: &str| provider(&format!("kind = \"external\"\nabout = \"a\"\nurl = \"{url}\""));
+    for (text, expected) in [
+        ("https://pay.example/", "lacks {reference}, by which the other side knows the visit"),
+        ("https://pay.example/{reference}/{user}", "there is no placeholder {user} here"),
+        ("https://pay.example/{reference", "a brace is not closed"),
+        ("https://{reference}.pay.example/", "a placeholder stands in the host"),
+        ("https://pay.example{reference}/", "a placeholder stands in the host"),
+        ("http://pay.example/{reference}", "is no https URL"),
+        ("https://me@pay.example/{reference}", "is no https URL"),
+        ("{reference}", "is no https URL"),
+        ("javascript:{reference}", "is no https URL"),
+    ] {
+        assert_eq!(url(text), format!("5:7 provider[0].url: {expected}"), "{text}");
+    }
+    assert!(
+        with(
+            "[[provider]]\nname = \"p\"\nkind = \"external\"\nabout = \"a\"\nurl = \"http://127.0.0.1:1/{reference}\""
+        )
+        .is_ok()
+    );
+    let confirm = |lines: &str| {
+        let url = "url = \"https://pay.example/{reference}\"";
+        provider(&format!("kind = \"external\"\nabout = \"a\"\n{url}\n[provider.confirm]\n{lines}"))
+    };
+    let right = "get = \"https://pay.example/{reference}\"\nfield = \"status\"\nequals = \"paid\"\n";
+    for (lines, expected) in [
+        ("header = { A = \"{secret}\" }", "6:1 provider[0].confirm: a header uses {secret}, which is not given"),
+        ("secret = \"s\"", "6:1 provider[0].confirm: no header uses the secret"),
+        (
+            "secret = \"é\"\nheader = { A = \"{secret}\" }",
+            "6:1 provider[0].confirm: the secret cannot stand in a header",
+        ),
+        ("header = { A = \"{key}\" }", "10:12 provider[0].confirm.header.A: there is no field key here"),
+        ("token = 1", "10:1 provider[0].confirm.token: unknown key"),
+    ] {
+        assert_eq!(confirm(&format!("{right}{lines}")), expected, "{lines}");
+    }
+    assert_eq!(
+        confirm("get = \"https://pay.example/\""),
+        "6:1 provider[0].confirm.equals: is missing\n6:1 provider[0].confirm.field: is missing\n\
+         7:7 provider[0].confirm.get: lacks {reference}, by which the other side knows the visit"
+    );
+}
+
+/// A need of what has no credential carries none, and is right without.
+#[test]
+fn a_need_without_a_credential_has_no_header() {
+    let need = |keys: &str| {
+        let head = "[[provider]]\nname = \"confirm\"\nkind = \"approval\"\n[[upstream]]\nname = \"u\"\nurl = \"https://u.example\"\n";
+        parse(&format!("{head}needs = [{{ provider = \"confirm\"{keys} }}]"))
+    };
+    let config = need(", on = [\"tools/delete_*\"]").unwrap();
+    assert!(config.provider("confirm").unwrap().is_per_call() && config.upstreams[0].needs[0].headers.is_empty());
+    let has_none = "the provider confirm has no credential to send";
+    assert_eq!(faults(need(", header = { A = \"b\" }")), format!("7:43 upstream[0].needs[0].header: {has_none}"));
+    assert_eq!(faults(need(", env = { A = \"b\" }")), format!("7:40 upstream[0].needs[0].env: {has_none}"));
 }
 
 #[test]

@@ -24,10 +24,7 @@ pub(super) fn admit(claims: &Claims, config: &Oidc, allow: Option<&Allow>) -> Re
     if is_machine(claims, client) {
         return Err(Refused::Machine);
     }
-    let subject = claims.string(&config.user_claim);
-    let subject = subject.ok_or(Refused::Incomplete("it has no string in the claim that is user_claim"))?;
-    let user = UserId::new(config.issuer.as_str(), subject);
-    let user = user.map_err(|_| Refused::Incomplete("its user_claim is empty, too long or has a control character"))?;
+    let user = user(claims, config).map_err(Refused::Incomplete)?;
     let client = ClientId::new(client);
     let client = client.map_err(|_| Refused::Incomplete("its client is empty, too long or has a control character"))?;
     let principal = Principal { user, client };
@@ -40,6 +37,13 @@ pub(super) fn admit(claims: &Claims, config: &Oidc, allow: Option<&Allow>) -> Re
         allow.any.iter().any(|value| values.contains(&value.as_str()))
     });
     if allowed { Ok(principal) } else { Err(Refused::NotAllowed(Box::new(principal))) }
+}
+
+/// The user of a token, of an ID token as well (R-ID-01); or why there is none.
+pub(super) fn user(claims: &Claims, config: &Oidc) -> Result<UserId, &'static str> {
+    let subject = claims.string(&config.user_claim).ok_or("it has no string in the claim that is user_claim")?;
+    UserId::new(config.issuer.as_str(), subject)
+        .map_err(|_| "its user_claim is empty, too long or has a control character")
 }
 
 /// The claims that name the client: that of RFC 9068, section 2.2, and what issuers from before it write.
@@ -81,10 +85,10 @@ mod tests {
             user_claim: "sub".to_owned(),
             audience: None,
             scopes: Vec::new(),
-            tokens: AccessTokens::Jwt,
             sign_in_scopes: Vec::new(),
             session_idle: std::time::Duration::from_hours(8),
             session_lifetime: std::time::Duration::from_hours(24),
+            tokens: AccessTokens::Jwt,
         }
     }
 

@@ -63,6 +63,12 @@ pub struct OpenIdProvider {
     asking: Semaphore,
 }
 
+impl std::fmt::Debug for OpenIdProvider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenIdProvider").field("issuer", &self.config.issuer).finish_non_exhaustive()
+    }
+}
+
 /// Why the issuer's own word cannot be had at the moment. It was logged when it happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the issuer cannot be reached, or answers what it must not; usher doctor says more")]

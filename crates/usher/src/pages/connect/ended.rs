@@ -8,6 +8,7 @@ use usher_store::{AskReason, CredentialStatus, Destination, Interaction, Interac
 
 use crate::{
     broker::{Stored, VisitError},
+    config::{External, Per, ProviderKind},
     identity::browser::{Form, SignedIn},
     pages::{
         page::{Action, Fact, Message, Page, Tone},
@@ -27,15 +28,38 @@ pub(crate) async fn instead(visitor: &Visitor, person: &SignedIn, id: &Interacti
         VisitError::Ended(interaction) => {
             let names = Names::of(visitor, &interaction);
             let csrf = person.csrf(Form::Connect(id));
-            let kept = match kept(visitor, &interaction).await {
-                Ok(kept) => kept,
+            let left = match left(visitor, &interaction).await {
+                Ok(left) => left,
                 Err(error) => return visitor.trouble(&error),
             };
-            (StatusCode::OK, ended(page, &interaction, &names, kept.as_ref(), csrf, visitor.app.clock.now()))
+            (StatusCode::OK, ended(page, &interaction, &names, &left, csrf, visitor.app.clock.now()))
         }
         VisitError::Changed(interaction) => (StatusCode::GONE, changed(page, &Names::of(visitor, &interaction))),
     };
     visitor.show(status, &message)
+}
+
+/// What a question was about, and what is left of its answer.
+enum Left {
+    /// A credential; `None` where nothing of it is left.
+    Credential(Option<Kept>),
+    /// A call that was approved.
+    Call,
+    /// A visit to somebody else's page; for one call or for all.
+    Visit(Per),
+}
+
+async fn left(visitor: &Visitor, interaction: &Interaction) -> Result<Left, StoreError> {
+    let provider = visitor.app.config.provider(&interaction.provider);
+    Ok(match provider.map(|provider| &provider.kind) {
+        Some(ProviderKind::Approval) => Left::Call,
+        Some(ProviderKind::External(External { per: Per::Call, .. })) => Left::Visit(Per::Call),
+        Some(ProviderKind::External(External { per: Per::User, .. })) => match kept(visitor, interaction).await? {
+            Some(_) => Left::Visit(Per::User),
+            None => Left::Credential(None),
+        },
+        Some(ProviderKind::Secret { .. }) | None => Left::Credential(kept(visitor, interaction).await?),
+    })
 }
 
 /// What is left of the connection that a question made.
@@ -122,14 +146,15 @@ fn ended(
     page: Page,
     interaction: &Interaction,
     names: &Names,
-    kept: Option<&Kept>,
+    left: &Left,
     csrf: String,
     now: jiff::Timestamp,
 ) -> Message {
     let words = page.words();
     let titled = |message: Message, heading: &str| message.titled(words.titled(heading, &names.provider));
-    match (interaction.state, kept) {
-        (InteractionState::Completed { at }, Some(Kept { destinations, untried })) => {
+    match (interaction.state, left) {
+        (InteractionState::Completed { at }, Left::Call | Left::Visit(_)) => done_once(page, names, left, at, now),
+        (InteractionState::Completed { at }, Left::Credential(Some(Kept { destinations, untried }))) => {
             let heading = words.text("done.heading");
             let targets: BTreeSet<_> = destinations.iter().map(|destination| destination.target.as_str()).collect();
             let sent_to = if targets.len() == 1 {
@@ -146,18 +171,23 @@ fn ended(
                 .fact(Fact::rich(words.text("done.when"), words.time(at, now)))
                 .go("/", "common.home")
         }
-        (InteractionState::Completed { .. }, None) => {
+        (InteractionState::Completed { .. }, Left::Credential(None)) => {
             let heading = words.text("over.heading");
             titled(Message::new(page, Tone::Plain, heading), heading)
                 .saying("over.body", &names.values())
                 .saying("over.next", &names.values())
                 .go("/", "common.home")
         }
-        (InteractionState::Declined { .. }, _) => {
+        (InteractionState::Declined { .. }, left) => {
             let heading = words.text("declined.heading");
+            let [body, later] = match left {
+                Left::Credential(_) => ["declined.body", "declined.later"],
+                Left::Call => ["once.declined_call", "once.later"],
+                Left::Visit(_) => ["once.declined_visit", "once.later"],
+            };
             titled(Message::new(page, Tone::Plain, heading), heading)
-                .saying("declined.body", &names.values())
-                .saying("declined.later", &names.values())
+                .saying(body, &names.values())
+                .saying(later, &names.values())
                 .go("/", "common.home")
         }
         (InteractionState::Failed { .. }, _) => failed(page, interaction, names, csrf, words),
@@ -176,6 +206,17 @@ fn ended(
                 .go("/", "common.home")
         }
     }
+}
+
+/// What was done for a call, or at somebody else's page: nothing of it can be told but that.
+fn done_once(page: Page, names: &Names, left: &Left, at: jiff::Timestamp, now: jiff::Timestamp) -> Message {
+    let words = page.words();
+    let heading = words.text(if matches!(left, Left::Call) { "once.approved" } else { "once.visited" });
+    let message = Message::new(page, Tone::Good, heading)
+        .titled(words.titled(heading, &names.provider))
+        .saying("done.body", &names.values());
+    let message = if matches!(left, Left::Visit(Per::User)) { message } else { message.telling("once.valid") };
+    message.fact(Fact::rich(words.text("done.when"), words.time(at, now))).go("/", "common.home")
 }
 
 fn failed(page: Page, interaction: &Interaction, names: &Names, csrf: String, words: Words) -> Message {
@@ -224,13 +265,22 @@ pub(crate) mod tests {
         let page = gallery::page(language, "/connect/AAA");
         let interaction = gallery::interaction(state);
         let kept = Kept { destinations: vec![interaction.destination.clone()], untried: false };
-        ended(page, &interaction, &names(), Some(&kept), "form-token".into(), gallery::now()).render().unwrap()
+        let left = Left::Credential(Some(kept));
+        ended(page, &interaction, &names(), &left, "form-token".into(), gallery::now()).render().unwrap()
+    }
+
+    /// A question that was good for one call, or led to somebody else's page.
+    fn once(language: Language, provider: &str, state: InteractionState, left: &Left) -> String {
+        let page = gallery::page(language, "/connect/AAA");
+        let names = Names { provider: provider.into(), ..names() };
+        ended(page, &gallery::interaction(state), &names, left, "t".into(), gallery::now()).render().unwrap()
     }
 
     fn over(language: Language) -> String {
         let interaction = gallery::interaction(InteractionState::Completed { at: gallery::now() });
         let page = gallery::page(language, "/connect/AAA");
-        ended(page, &interaction, &names(), None, "form-token".into(), gallery::now()).render().unwrap()
+        let left = Left::Credential(None);
+        ended(page, &interaction, &names(), &left, "form-token".into(), gallery::now()).render().unwrap()
     }
 
     /// The pages of this file, for the gallery.
@@ -246,6 +296,14 @@ pub(crate) mod tests {
             ("failed", of(language, InteractionState::Failed { at, reason: FailureReason::StoreTrouble })),
             ("other", other_person(page(), "sign-out-token".into(), &id).render().unwrap()),
             ("changed", changed(page(), &names()).render().unwrap()),
+            ("approved", once(language, "Approval", InteractionState::Completed { at }, &Left::Call)),
+            ("visited", once(language, "Example Pay", InteractionState::Completed { at }, &Left::Visit(Per::Call))),
+            ("visited-user", once(language, "Terms", InteractionState::Completed { at }, &Left::Visit(Per::User))),
+            ("declined-call", once(language, "Approval", InteractionState::Declined { at }, &Left::Call)),
+            (
+                "declined-visit",
+                once(language, "Example Pay", InteractionState::Declined { at }, &Left::Visit(Per::Call)),
+            ),
         ]
     }
 
@@ -294,7 +352,8 @@ pub(crate) mod tests {
         let other = Destination { upstream: "other".into(), target: "https://other.example".into() };
         let page = gallery::page(Language::English, "/connect/AAA");
         let kept = Kept { destinations: vec![interaction.destination.clone(), other], untried: true };
-        let html = ended(page, &interaction, &names(), Some(&kept), "t".into(), gallery::now()).render().unwrap();
+        let left = Left::Credential(Some(kept));
+        let html = ended(page, &interaction, &names(), &left, "t".into(), gallery::now()).render().unwrap();
         assert!(html.contains("Stored. Whether it works shows at the first use."), "{html}");
         assert!(html.contains("<li>https://other.example</li><li>https://weather-mcp.example</li>"));
     }

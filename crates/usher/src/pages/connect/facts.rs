@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use usher_store::Approval;
+use usher_store::{Approval, Operation};
 
+use super::arguments;
 use crate::{
     broker::{Purpose, Visit},
     claim,
@@ -14,8 +15,45 @@ use crate::{
     },
 };
 
-/// The facts of an open question, in the order in which they are asked for: who, where, who else, what becomes of it.
-/// Of a question that the person began themselves, nobody asks.
+/// Who asks, through which server, and for which call: what every open question says first. Of one that the person began
+/// themselves, nobody asks.
+pub(super) fn asked(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
+    let interaction = &visit.interaction;
+    let client = interaction.principal.client.as_str();
+    let mut facts = Vec::new();
+    if begun {
+        facts.push(Fact::new(words.text("portal.apps"), client));
+    } else {
+        let here = interaction.principal.user.issuer() == local_user().issuer();
+        let note = if here { "connect.asked_by_note" } else { "connect.asked_by_note_issuer" };
+        facts.push(Fact::noted(words.text("connect.asked_by"), client, words.text(note)));
+        // Directly below what is verified, and in a frame of its own (R-SEC-02).
+        facts.extend(interaction.client_claim.as_deref().and_then(|claim| Fact::calls_itself(words, claim)));
+    }
+    let server = Said::of(&visit.upstream.title, words.language());
+    let name = visit.upstream.name.as_str();
+    facts.push(Fact::said(words.text("connect.server"), server, (server.text() != name).then_some(name)));
+    facts.extend(visit.operation.as_ref().map(|operation| called(words, operation)));
+    facts
+}
+
+/// The call, by the name that the client gave: whole where the person approves this very call, else one short line.
+fn called(words: Words, operation: &Operation) -> Fact {
+    let label = words.text(match operation.method() {
+        "prompts/get" => "call.prompt",
+        "resources/read" => "call.resource",
+        _ => "call.tool",
+    });
+    let name = if operation.digest().is_some() {
+        arguments::text(words, operation.subject())
+    } else {
+        Html::text(&claim::clean(operation.subject()).unwrap_or_else(|| "?".to_owned()))
+    };
+    Fact::rich(label, Html::element("bdi", None, &name))
+}
+
+/// The facts of an open question about a credential, in the order in which they are asked for: who, where, who else, what
+/// becomes of it.
 pub(super) fn facts(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
     let interaction = &visit.interaction;
     let target = interaction.destination.target.as_str();
@@ -27,24 +65,7 @@ pub(super) fn facts(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
         .chain(checked_at.as_deref())
         .chain([target])
         .collect();
-    let server = Said::of(&visit.upstream.title, words.language());
-    let name = visit.upstream.name.as_str();
-    let client = interaction.principal.client.as_str();
-    let mut facts = Vec::new();
-    if begun {
-        facts.push(Fact::new(words.text("portal.apps"), client));
-    } else {
-        let here = interaction.principal.user.issuer() == local_user().issuer();
-        let note = if here { "connect.asked_by_note" } else { "connect.asked_by_note_issuer" };
-        facts.push(Fact::noted(words.text("connect.asked_by"), client, words.text(note)));
-        // Directly below what is verified, and in a frame of its own (R-SEC-02).
-        let claim = interaction.client_claim.as_deref().and_then(claim::clean);
-        facts.extend(claim.map(|claim| {
-            let value = words.rich("connect.claim_value", &[("claim", claim.as_str())]);
-            Fact::claimed(words.text("connect.claim"), value)
-        }));
-    }
-    facts.push(Fact::said(words.text("connect.server"), server, (server.text() != name).then_some(name)));
+    let mut facts = asked(words, visit, begun);
     facts.extend(refused_by(words, visit));
     // Said only where it is true of everything that is ever done with it.
     facts.push(if places.len() == 1 {

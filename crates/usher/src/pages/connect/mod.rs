@@ -1,7 +1,11 @@
 //! The page of one interaction: what is asked, the answer, and what became of it.
 
+pub(super) mod approve;
+mod arguments;
 pub(super) mod ended;
+pub(super) mod external;
 mod facts;
+pub(super) mod returned;
 pub(super) mod show;
 pub(super) mod submit;
 pub(super) mod view;

@@ -5,13 +5,16 @@ use http::StatusCode;
 use usher_store::InteractionId;
 
 use super::{
+    approve::ApprovePage,
     ended::instead,
+    external::ExternalPage,
     view::{Attempt, BEGUN, ConnectPage, address},
 };
 use crate::{
     broker::{Purpose, Visit},
+    config::ProviderKind,
     identity::browser::{Form, Place, SignedIn},
-    pages::visitor::Visitor,
+    pages::{headers::lead_to, visitor::Visitor},
 };
 
 /// Opens the question. Who is not signed in signs in first and comes back; who is somebody else is refused (R-ID-03).
@@ -39,10 +42,26 @@ pub(crate) fn page(
 ) -> Response {
     let id = &visit.interaction.id;
     let csrf = person.csrf(Form::Connect(id));
+    let now = visitor.app.clock.now();
+    match &visit.provider.kind {
+        ProviderKind::Approval => {
+            let frame = visitor.page_at(&address(id, None), Some(person));
+            return visitor.show(status, &ApprovePage::new(frame, csrf, visit, now));
+        }
+        ProviderKind::External(external) if !visit.purpose.reuses() => {
+            let frame = visitor.page_at(&address(id, None), Some(person));
+            let page = ExternalPage::new(frame, csrf, visit, external, attempt, now);
+            let mut response = visitor.show(status, &page);
+            // Its button leads there by our redirect.
+            lead_to(&mut response, &external.url.origin());
+            return response;
+        }
+        ProviderKind::External(_) | ProviderKind::Secret { .. } => {}
+    }
     // Only our own redirect to this session carries the right mark; and what it says holds of a refused credential alone.
     let begun = visitor.query(BEGUN).filter(|mark| person.csrf_holds(Form::Begun(id), mark));
     let begun = begun.filter(|_| visit.purpose == Purpose::Replace);
     let frame = visitor.page_at(&address(id, begun), Some(person));
-    let page = ConnectPage::new(frame, csrf, visit, attempt, begun, visitor.app.clock.now());
+    let page = ConnectPage::new(frame, csrf, visit, attempt, begun, now);
     visitor.show(status, &page)
 }

@@ -8,13 +8,16 @@ use axum::{
 };
 use bytes::Bytes;
 use http::StatusCode;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use usher_store::{InteractionId, fail_point};
 
-use super::{ended::instead, show::page, view::Attempt};
+use super::{ended::instead, returned::browser, show::page, view::Attempt};
 use crate::{
-    broker::{Submitted, VisitError},
-    identity::browser::{Form, Place, SignedIn},
+    broker::{Departed, Looked, Submitted, VisitError},
+    identity::{
+        browser::{Cookie, Form, Place, SignedIn},
+        tokens::{is_token, new_token},
+    },
     pages::{
         form::NO_FORM,
         visitor::{Visitor, go},
@@ -49,6 +52,18 @@ pub(crate) async fn submit(
             Ok(submitted) => return answer(&visitor, &person, submitted, BTreeMap::new()),
             Err(error) => Err(error),
         },
+        "approve" => match broker.approve(&id, user).await {
+            Ok(submitted) => return answer(&visitor, &person, submitted, BTreeMap::new()),
+            Err(error) => Err(error),
+        },
+        "continue" => match depart(&visitor, &person, &id).await {
+            Ok(response) => return response,
+            Err(error) => Err(error),
+        },
+        "check" => match broker.look(&id, user).await {
+            Ok(found) => return looked(&visitor, &person, found),
+            Err(error) => Err(error),
+        },
         "extend" => match broker.extend(&id, user).await {
             // What was typed is no answer yet; all but the secrets is still there.
             Ok(visit) => {
@@ -65,6 +80,34 @@ pub(crate) async fn submit(
         // What became of it, now or in the meantime, is said by the page at its own address.
         Ok(()) | Err(VisitError::Ended(_)) => go(&format!("/connect/{id}"), []),
         Err(error) => instead(&visitor, &person, &id, error).await,
+    }
+}
+
+/// Sends the browser to the other side's page, with what it alone comes back with: set here, after the person agreed, and
+/// nowhere else (R-SEC-06).
+async fn depart(visitor: &Visitor, person: &SignedIn, id: &InteractionId) -> Result<Response, VisitError> {
+    let app = &visitor.app;
+    // One that went to another page a moment ago comes back from there as well.
+    let known = visitor.cookies.read(&visitor.headers, Cookie::Flow).filter(|flow| is_token(flow));
+    let flow = known.map_or_else(|| new_token(&*app.random), SecretString::from);
+    let browser = browser(person, id, flow.expose_secret());
+    match app.broker.depart(id, &person.user, &browser).await? {
+        Departed::To(url) => Ok(go(url.as_str(), [visitor.cookies.set(Cookie::Flow, flow.expose_secret())])),
+        Departed::Again(visit) => {
+            let attempt = Attempt { outdated: true, ..Attempt::default() };
+            Ok(page(visitor, person, &visit, StatusCode::CONFLICT, &attempt))
+        }
+    }
+}
+
+/// The page after a look at what became of a visit to the other side's page.
+pub(super) fn looked(visitor: &Visitor, person: &SignedIn, found: Looked) -> Response {
+    match found {
+        Looked::Completed(interaction) => go(&format!("/connect/{}", interaction.id), []),
+        Looked::Open(visit, error) => {
+            page(visitor, person, &visit, StatusCode::OK, &Attempt { look: Some(error), ..Attempt::default() })
+        }
+        Looked::Waiting(visit) => page(visitor, person, &visit, StatusCode::OK, &Attempt::default()),
     }
 }
 

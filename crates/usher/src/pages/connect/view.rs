@@ -9,7 +9,7 @@ use usher_store::InteractionId;
 
 use super::facts::facts;
 use crate::{
-    broker::{Fault, Purpose, Visit},
+    broker::{ConfirmError, Fault, Purpose, Visit},
     credentials::check::CheckError,
     pages::{
         page::{Fact, Page},
@@ -31,6 +31,8 @@ pub(crate) struct Attempt {
     pub(crate) check: Option<CheckError>,
     /// Whether what they wanted to allow is there no longer.
     pub(crate) outdated: bool,
+    /// Why a visit to somebody else's page is not known to be done.
+    pub(crate) look: Option<ConfirmError>,
 }
 
 /// The page. `Debug` would show what was typed, so there is none.

@@ -46,7 +46,7 @@ impl Failure {
             Fault::Refused(_) => Self::Refused,
             Fault::Unavailable(_) | Fault::Busy | Fault::Internal | Fault::Store(_) => Self::Unavailable,
             Fault::OtherIssuer | Fault::Exchange(_) | Fault::Unproven(_) => Self::Unproven,
-            Fault::NoUser => Self::Account,
+            Fault::NoUser(_) => Self::Account,
         }
     }
 

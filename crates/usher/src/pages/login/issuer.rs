@@ -12,7 +12,7 @@ use crate::{
         browser::Cookie,
         oidc::{
             OpenIdProvider,
-            sign_in::{self, Choice, Failed},
+            sign_in::{self, Browser, Choice, Failed},
         },
     },
     pages::{
@@ -79,9 +79,13 @@ async fn begin(visitor: &Visitor, issuer: &Arc<OpenIdProvider>, choice: Choice) 
 /// `GET /login/callback`: the issuer's reply.
 pub(crate) async fn callback(visitor: Visitor) -> Response {
     let Some(issuer) = visitor.issuer() else { return visitor.missing(None) };
-    let browser = visitor.cookies.read(&visitor.headers, Cookie::SignIn);
-    let before = visitor.session_token();
-    match sign_in::finish(&visitor.app, issuer, browser, visitor.query_pairs(), before.as_ref()).await {
+    let session = visitor.session_token();
+    let browser = Browser {
+        token: visitor.cookies.read(&visitor.headers, Cookie::SignIn),
+        session: session.as_ref(),
+        agent: visitor.agent(),
+    };
+    match sign_in::finish(&visitor.app, issuer, &browser, visitor.query_pairs()).await {
         Ok(done) => {
             let session = visitor.cookies.set(Cookie::Session, done.session.expose_secret());
             let gone = [Cookie::SignIn, Cookie::Place].map(|cookie| visitor.cookies.clear(cookie));

@@ -119,6 +119,7 @@ async fn begin_session(visitor: &Visitor, token: &SecretString) -> Result<Option
     let before = visitor.session_token();
     let new = NewBrowserSession {
         token: &session,
+        agent: visitor.agent(),
         kept: None,
         before: before.as_ref(),
         expires_at: now + times(&app.config).lifetime,

@@ -6,14 +6,15 @@ use askama::Template;
 use axum::response::Response;
 use http::StatusCode;
 use jiff::Timestamp;
-use usher_store::{Connections, Credential, CredentialStatus, Interaction, StoreError};
+use usher_store::{Connections, Credential, CredentialStatus, Interaction, Resting, StoreError};
 
+use super::said::{destination, provider_title, server_title, shown};
 use crate::{
     broker::reconnectable,
     config::Config,
     identity::browser::{Form, Place, SignedIn},
     pages::{
-        page::{Fact, Page},
+        page::{Fact, Page, Section},
         visitor::Visitor,
         words::{Html, Said, Words},
     },
@@ -26,7 +27,15 @@ pub(crate) struct Portal {
     page: Page,
     notice: Option<String>,
     waiting: Vec<Waiting>,
+    declined: Vec<Declined>,
     connections: Vec<Connection>,
+}
+
+/// What of the person's there is to show.
+struct Found {
+    waiting: Vec<Interaction>,
+    resting: Vec<Resting>,
+    connections: Connections,
 }
 
 struct Waiting {
@@ -35,6 +44,16 @@ struct Waiting {
     asked: Html,
     closes: Html,
     href: String,
+    label: String,
+}
+
+/// What the person declined, and the form by which it may be asked again at once.
+struct Declined {
+    provider: String,
+    who: Html,
+    rests: Html,
+    release: String,
+    csrf: String,
     label: String,
 }
 
@@ -70,27 +89,30 @@ pub(crate) async fn show(visitor: Visitor) -> Response {
 
 async fn portal(visitor: &Visitor, person: &SignedIn) -> Result<Portal, StoreError> {
     let (app, now) = (&visitor.app, visitor.app.clock.now());
-    let waiting = app.store.waiting_interactions(&person.user, now).await?;
-    let connections = app.store.connections(&person.user).await?;
-    let csrf = |provider: &str| person.csrf(Form::Reconnect(provider));
+    let found = Found {
+        waiting: app.store.waiting_interactions(&person.user, now).await?,
+        resting: app.store.resting(&person.user, now).await?,
+        connections: app.store.connections(&person.user).await?,
+    };
+    let csrf = |form: Form<'_>| person.csrf(form);
     let page = visitor.page(Some(person));
-    Ok(Portal::new(page, &app.config, &waiting, &connections, visitor.query("disconnected"), &csrf, now))
+    Ok(Portal::new(page, &app.config, &found, visitor.query("disconnected"), &csrf, now))
 }
 
 impl Portal {
     fn new(
         page: Page,
         config: &Config,
-        waiting: &[Interaction],
-        connections: &Connections,
+        found: &Found,
         disconnected: Option<&str>,
-        csrf: &dyn Fn(&str) -> String,
+        csrf: &dyn Fn(Form<'_>) -> String,
         now: Timestamp,
     ) -> Self {
         let words = page.words();
+        let Connections { readable, unreadable } = &found.connections;
         let there = |name: &str| {
-            connections.readable.iter().any(|credential| credential.provider == name)
-                || connections.unreadable.iter().any(|provider| provider == name)
+            readable.iter().any(|credential| credential.provider == name)
+                || unreadable.iter().any(|provider| provider == name)
         };
         // Said only where it is true: the address is anybody's to write.
         let notice = disconnected
@@ -98,29 +120,56 @@ impl Portal {
             .and_then(|name| config.provider(name))
             .map(|provider| provider.title.get(words.language().code()))
             .map(|provider| words.say("portal.disconnected", &[("provider", provider)]));
-        let readable = connections.readable.iter().map(|one| Connection::new(words, config, one, csrf, now));
-        let unreadable = connections.unreadable.iter().map(|provider| Connection::unreadable(words, config, provider));
+        let readable = readable.iter().map(|one| Connection::new(words, config, one, csrf, now));
+        let unreadable = unreadable.iter().map(|provider| Connection::unreadable(words, config, provider));
         Self {
             notice,
-            waiting: waiting.iter().map(|interaction| Waiting::new(words, config, interaction, now)).collect(),
+            waiting: found.waiting.iter().map(|interaction| Waiting::new(words, config, interaction, now)).collect(),
+            declined: found.resting.iter().map(|resting| Declined::new(words, config, resting, csrf, now)).collect(),
             connections: readable.chain(unreadable).collect(),
-            page,
+            page: page.within(Section::Connections),
         }
     }
 }
 
+/// Who wants to use which server.
+fn who(words: Words, config: &Config, interaction: &Interaction) -> Html {
+    let server = server_title(words, config, &interaction.destination.upstream);
+    let client = shown(interaction.principal.client.as_str());
+    words.rich("portal.waiting_row", &[("Client", words.app_first(&client)), ("server", server.as_str())])
+}
+
 impl Waiting {
     fn new(words: Words, config: &Config, interaction: &Interaction, now: Timestamp) -> Self {
-        let server = server_title(words, config, &interaction.destination.upstream);
-        let client = words.app_first(interaction.principal.client.as_str());
         let provider = provider_title(words, config, &interaction.provider);
         Self {
             label: words.say("portal.answer_named", &[("provider", &provider)]),
             provider,
-            who: words.rich("portal.waiting_row", &[("Client", client), ("server", server.as_str())]),
+            who: who(words, config, interaction),
             asked: words.time(interaction.created_at, now),
             closes: words.with_time("portal.closes", interaction.expires_at, now),
             href: format!("/connect/{}", interaction.id),
+        }
+    }
+}
+
+impl Declined {
+    fn new(
+        words: Words,
+        config: &Config,
+        resting: &Resting,
+        csrf: &dyn Fn(Form<'_>) -> String,
+        now: Timestamp,
+    ) -> Self {
+        let interaction = &resting.interaction;
+        let provider = provider_title(words, config, &interaction.provider);
+        Self {
+            label: words.say("portal.release_named", &[("provider", &provider)]),
+            provider,
+            who: who(words, config, interaction),
+            rests: words.with_time("portal.rests", resting.until, now),
+            release: format!("/declined/{}/release", interaction.id),
+            csrf: csrf(Form::Release(&interaction.id)),
         }
     }
 }
@@ -130,7 +179,7 @@ impl Connection {
         words: Words,
         config: &Config,
         credential: &Credential,
-        csrf: &dyn Fn(&str) -> String,
+        csrf: &dyn Fn(Form<'_>) -> String,
         now: Timestamp,
     ) -> Self {
         let name = &credential.provider;
@@ -145,11 +194,12 @@ impl Connection {
             Some(at) => Fact::rich(words.text("portal.last_used"), words.time(at, now)),
             None => Fact::new(words.text("portal.last_used"), words.text("portal.never")),
         };
+        let reaches = if is_visit(config, name) { "portal.good_for" } else { "portal.sent_to" };
         let facts = vec![
             Fact::rich(words.text("portal.since"), words.time(credential.created_at, now)),
             used,
-            Fact::new(words.text("portal.sent_to"), &words.list(&targets(credential))),
-            Fact::new(words.text("portal.apps"), &words.list(&clients(credential))),
+            Fact::rich(words.text(reaches), sent_to(words, config, credential)),
+            Fact::new(words.text("portal.apps"), &apps(words, credential)),
         ];
         let (state, note) = match (known, credential.status) {
             (false, _) => ("portal.unused", Some(words.rich::<&str>("portal.unused_note", &[]))),
@@ -165,7 +215,7 @@ impl Connection {
             facts,
             reconnect: reconnectable(config, credential).map(|_| Reconnect {
                 action: format!("/connections/{name}/reconnect"),
-                csrf: csrf(name),
+                csrf: csrf(Form::Reconnect(name)),
                 label: words.say("portal.reconnect_named", &[("provider", &title)]),
             }),
             ..Self::unreadable(words, config, name)
@@ -183,11 +233,17 @@ impl Connection {
             reconnect: None,
             disconnect: format!("/connections/{name}/disconnect"),
             disconnect_label: words.say("portal.disconnect_named", &[("provider", &title)]),
-            provider: config
-                .provider(name)
-                .map_or_else(|| Html::text(name), |provider| Html::said(Said::of(&provider.title, words.language()))),
+            provider: config.provider(name).map_or_else(
+                || Html::text(&shown(name)),
+                |provider| Html::said(Said::of(&provider.title, words.language())),
+            ),
         }
     }
+}
+
+/// Whether it is that the person was at somebody else's page: nothing is kept that could be sent.
+pub(super) fn is_visit(config: &Config, provider: &str) -> bool {
+    config.provider(provider).is_some_and(|provider| !provider.has_secrets())
 }
 
 /// Whether nobody knows that it works as it is now: no check of the provider's said so, and nothing has used it since.
@@ -205,25 +261,23 @@ fn refused_by(words: Words, config: &Config, credential: &Credential) -> Html {
     words.rich(key, &[("servers", words.list(&servers).as_str())])
 }
 
-/// The operator's title for a provider, or its name.
-pub(crate) fn provider_title(words: Words, config: &Config, name: &str) -> String {
-    config.provider(name).map_or(name, |provider| provider.title.get(words.language().code())).to_owned()
+/// Each server with its address, a line each.
+fn sent_to(words: Words, config: &Config, credential: &Credential) -> Html {
+    let destinations = credential.destinations();
+    if destinations.is_empty() {
+        return Html::text(words.text("portal.nowhere"));
+    }
+    Html::list(destinations.into_iter().map(|one| destination(words, config, one)))
 }
 
-/// The operator's title for a server, or its name.
-pub(crate) fn server_title(words: Words, config: &Config, name: &str) -> String {
-    config.upstream(name).map_or(name, |upstream| upstream.title.get(words.language().code())).to_owned()
-}
-
-fn targets(credential: &Credential) -> Vec<String> {
-    let targets: BTreeSet<_> =
-        credential.destinations().into_iter().map(|destination| destination.target.as_str()).collect();
-    targets.into_iter().map(str::to_owned).collect()
+fn apps(words: Words, credential: &Credential) -> String {
+    let clients = clients(credential);
+    if clients.is_empty() { words.text("portal.no_apps").to_owned() } else { words.list(&clients) }
 }
 
 /// The clients that may use a credential.
 pub(crate) fn clients(credential: &Credential) -> Vec<String> {
-    credential.clients().into_iter().map(ToString::to_string).collect()
+    credential.clients().into_iter().map(|client| shown(client.as_str()).into_owned()).collect()
 }
 
 #[cfg(test)]
@@ -239,9 +293,24 @@ pub(crate) mod tests {
     }
 
     fn render(language: Language, waiting: &[Interaction], connections: &Connections, gone: Option<&str>) -> String {
+        let found = Found { waiting: waiting.to_vec(), resting: Vec::new(), connections: connections.clone() };
+        render_all(language, &found, gone)
+    }
+
+    fn render_all(language: Language, found: &Found, gone: Option<&str>) -> String {
         let page = gallery::page(language, "/");
-        let csrf = |provider: &str| format!("token-of-{provider}");
-        Portal::new(page, &gallery::config(), waiting, connections, gone, &csrf, gallery::now()).render().unwrap()
+        let csrf = |form: Form<'_>| match form {
+            Form::Reconnect(provider) => format!("token-of-{provider}"),
+            _ => "form-token".to_owned(),
+        };
+        Portal::new(page, &gallery::config(), found, gone, &csrf, gallery::now()).render().unwrap()
+    }
+
+    /// Declined three minutes ago, for the second time.
+    fn resting() -> Resting {
+        let at = "2026-11-30T08:04:00Z".parse().unwrap();
+        let interaction = gallery::interaction(InteractionState::Declined { at });
+        Resting { interaction, until: "2026-11-30T08:14:00Z".parse().unwrap() }
     }
 
     /// The page of this file, for the gallery.
@@ -254,7 +323,8 @@ pub(crate) mod tests {
             ],
             unreadable: vec!["mail".to_owned()],
         };
-        vec![("portal", render(language, &waiting, &connections, None))]
+        let found = Found { waiting: waiting.to_vec(), resting: vec![resting()], connections };
+        vec![("portal", render_all(language, &found, None))]
     }
 
     #[test]
@@ -264,6 +334,27 @@ pub(crate) mod tests {
         assert!(html.contains("<span class=\"state bad\">Refused by the server</span>"));
         assert!(html.contains("<span class=\"state\">Working</span>"));
         assert!(html.contains("href=\"/connections/weather/disconnect\" aria-label=\"Disconnect Weather\""));
+    }
+
+    /// Whoever declined by mistake need not wait until the rest is over.
+    #[test]
+    fn what_was_declined_may_be_asked_again() {
+        let (_, html) = pages(Language::English).remove(0);
+        let form = html.split(&format!("action=\"/declined/{}/release\"", "A".repeat(43))).nth(1).unwrap();
+        assert!(form.contains("value=\"form-token\"") && form.contains(">May be asked again</button>"));
+        assert!(html.contains("asked again by itself <time"), "{html}");
+    }
+
+    /// R-GW-04: every address that gets it is named, with its server.
+    #[test]
+    fn each_server_is_named_with_its_address() {
+        let html = portal(Language::English, &[], &[gallery::credential("weather", CredentialStatus::Working)], None);
+        let line = "<li><bdi>Weather server</bdi> at <bdi>https://weather-mcp.example</bdi></li>";
+        assert!(html.contains(line), "{html}");
+        let mut bare = gallery::credential("weather", CredentialStatus::Working);
+        bare.approvals.clear();
+        let html = portal(Language::English, &[], &[bare], None);
+        assert!(html.contains("<dd>nowhere, until you allow it</dd>") && html.contains("<dd>none</dd>"), "{html}");
     }
 
     /// What was refused can be entered again from here, and only that.

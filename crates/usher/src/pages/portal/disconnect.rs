@@ -10,7 +10,10 @@ use bytes::Bytes;
 use http::StatusCode;
 use usher_store::Credential;
 
-use super::connections::{clients, provider_title, server_title};
+use super::{
+    connections::{clients, is_visit},
+    said::{provider_title, server_title},
+};
 use crate::{
     config::Config,
     identity::browser::{Form, Place},
@@ -72,15 +75,19 @@ fn question(page: Page, config: &Config, provider: &str, credential: Option<&Cre
         main: true,
     };
     let values = [("provider", title.as_str())];
-    let message =
-        Message::new(page, Tone::Plain, words.say("disconnect.heading", &values)).saying("disconnect.body", &values);
+    let (body, there) = if is_visit(config, provider) {
+        ("disconnect.body_visit", "disconnect.provider_visit")
+    } else {
+        ("disconnect.body", "disconnect.provider")
+    };
+    let message = Message::new(page, Tone::Plain, words.say("disconnect.heading", &values)).saying(body, &values);
     let message = match credential {
         Some(credential) => message
             .fact(Fact::new(words.text("disconnect.stops"), &stops(words, config, credential)))
             .fact(Fact::new(words.text("disconnect.apps"), &words.list(&clients(credential)))),
         None => message.telling("disconnect.unreadable"),
     };
-    message.saying("disconnect.provider", &values).action(confirm).go("/", "disconnect.keep")
+    message.saying(there, &values).action(confirm).go("/", "disconnect.keep")
 }
 
 /// What does not work without it.

@@ -1,5 +1,12 @@
 //! A person's own pages.
 
+pub(super) mod activity;
+pub(super) mod clients;
 pub(super) mod connections;
 pub(super) mod disconnect;
+mod family;
 pub(super) mod reconnect;
+pub(super) mod release;
+pub(super) mod revoke;
+mod said;
+pub(super) mod sessions;

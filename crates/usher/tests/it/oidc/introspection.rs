@@ -58,9 +58,9 @@ async fn a_token_that_was_revoked_opens_for_a_minute_at_most() {
     }
     assert_eq!(count(&stage), 1, "what it says is remembered");
     stage.idp().revoke(&token);
-    stage.clock.forward(59);
+    stage.clock.forward(30);
     opens(&stage, &token, "still remembered").await;
-    stage.clock.forward(1);
+    stage.clock.forward(30);
     is_invalid(&stage, &token, "revoked").await;
     assert_eq!(count(&stage), 2);
     for _ in 0..5 {

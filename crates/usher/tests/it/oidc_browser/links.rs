@@ -89,7 +89,7 @@ async fn the_same_subject_of_another_issuer_is_another_person() {
     is_heading(&person.get(&url).await, "Connect Weather");
 
     let other = usher_testkit::idp::Idp::start().await;
-    let section = scene.oidc(&other.issuer(), "");
+    let section = Scene::section(&other.issuer(), "");
     scene.again(&section).await;
 
     let page = person.get(&url).await;

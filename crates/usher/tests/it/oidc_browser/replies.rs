@@ -109,7 +109,7 @@ async fn a_reply_counts_once_on_all_replicas() {
     let cookies: Vec<String> = cookies.iter().map(|cookie| format!("{}={}", cookie.name, cookie.value)).collect();
     let cookies = cookies.join("; ");
     is_heading(&person.come_back(&url).await, "Your connections");
-    let section = scene.oidc(&scene.idp.issuer(), "");
+    let section = Scene::section(&scene.idp.issuer(), "");
     scene.again(&section).await;
     let page = person.visit(http::Method::GET, &url).header("cookie", &cookies).stay().send().await;
     is_refused(&page, 410, "completed already");

@@ -42,12 +42,12 @@ impl Scene {
         let port = listener.local_addr().unwrap().port();
         let origin = format!("http://127.0.0.1:{port}");
         let mut scene = Self { idp, origin, clock: Arc::default(), running: None, folder: Folder::new(), port };
-        scene.begin(&scene.oidc(&scene.idp.issuer(), more), Some(listener)).await;
+        scene.begin(&Self::section(&scene.idp.issuer(), more), Some(listener)).await;
         scene
     }
 
     /// The section for this issuer.
-    pub(super) fn oidc(&self, issuer: &str, more: &str) -> String {
+    pub(super) fn section(issuer: &str, more: &str) -> String {
         format!(
             "[identity]\nmode = \"oidc\"\nissuer = \"{issuer}\"\nclient_id = \"{CLIENT}\"\n\
              client_secret = \"{CLIENT_SECRET}\"\n{more}\n"
@@ -151,6 +151,7 @@ impl Scene {
             client_claim: None,
             provider: "weather".to_owned(),
             destination: self.app().config.upstreams[0].destination(),
+            operation: None,
             reason: AskReason::Missing,
             expires_at: now + std::time::Duration::from_mins(15),
         };

@@ -53,7 +53,7 @@ async fn a_session_ends_when_it_is_idle_or_old() {
 async fn the_operator_says_how_long_a_session_lasts() {
     let mut scene = Scene::new().await;
     let person = scene.person("user-1").await;
-    let section = scene.oidc(&scene.idp.issuer(), "session_idle = \"10m\"\nsession_lifetime = \"30m\"");
+    let section = Scene::section(&scene.idp.issuer(), "session_idle = \"10m\"\nsession_lifetime = \"30m\"");
     scene.again(&section).await;
     for _ in 0..3 {
         scene.forward(9 * 60);

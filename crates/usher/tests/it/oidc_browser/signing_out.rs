@@ -66,7 +66,7 @@ async fn signing_out_needs_no_issuer() {
     let mut scene = Scene::new().await;
     let person = scene.person("user-1").await;
     // Nothing is known of the issuer after a restart, and nothing can be asked.
-    let section = scene.oidc(&scene.idp.issuer(), "");
+    let section = Scene::section(&scene.idp.issuer(), "");
     scene.again(&section).await;
     scene.idp.behave(Endpoint::Discovery, Behaviour::Drop);
     let page = sign_out(&person).await;

@@ -52,6 +52,10 @@ async fn every_page(stage: &Stage) -> Vec<(&'static str, Page)> {
     pages.push(("done", person.agree(&question, &[("api_key", KEY)]).await));
     pages.push(("portal", person.get("/").await));
     pages.push(("disconnect", person.get("/connections/weather/disconnect").await));
+    pages.push(("clients", person.get("/clients").await));
+    pages.push(("revoke", person.get("/clients/revoke?client=default").await));
+    pages.push(("activity", person.get("/activity").await));
+    pages.push(("sessions", person.get("/sessions").await));
     pages.push(("asset", person.get("/assets/usher.css").await));
     pages.push(("script", person.get("/assets/usher.js").await));
     pages.push(("no asset", person.get("/assets/nothing.css").await));
@@ -166,11 +170,13 @@ async fn hostile_names_are_text() {
     let waiting = person.get("/").await;
     let done = person.agree(&question, &[("api_key", KEY)]).await;
     let portal = person.get("/").await;
+    let clients = person.get("/clients").await;
+    let activity = person.get("/activity").await;
     let ask = person.get("/connections/weather/disconnect").await;
     let gone = person.agree(&ask, &[]).await;
     let again = client.call(CALLS[2].0, CALLS[2].1).await.url();
     let declined = person.decline(&again).await;
-    for page in [question, typed, waiting, done, portal, ask, gone, declined] {
+    for page in [question, typed, waiting, done, portal, clients, activity, ask, gone, declined] {
         assert!(!page.html.contains("<script>alert") && !page.html.contains("<img"), "{}", page.html);
         assert!(!page.html.contains("\"'>"), "{}", page.html);
     }

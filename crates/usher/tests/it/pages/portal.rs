@@ -111,3 +111,50 @@ async fn the_audit_log_tells_the_story() {
     assert_eq!((asked.upstream.as_deref(), asked.provider.as_deref()), (Some("weather"), Some("weather")));
     assert!(url.ends_with(asked.interaction.as_ref().unwrap().as_str()));
 }
+
+/// Whoever declined by mistake lets it be asked again at once; another person cannot.
+#[tokio::test]
+async fn what_was_declined_may_be_asked_again() {
+    let stage = Stage::new().await;
+    let person = stage.person().await;
+    let url = link(&stage).await;
+    is_heading(&person.decline(&url).await, "Declined");
+    let refused = stage.modern().call(CALLS[0].0, CALLS[0].1).await;
+    assert!(!refused.is_input_required(), "{}", refused.text());
+    let portal = person.get("/").await;
+    assert!(portal.text().contains("You declined"), "{}", portal.text());
+    let id = url.rsplit('/').next().unwrap();
+    let form = portal.form_by_action(&format!("/declined/{id}/release"));
+    let path = format!("/declined/{id}/release");
+    for refused in [
+        person.visit(Method::POST, &path).fields(&[("csrf", "x")]),
+        person.submission(&portal, &form, None, &[]).from_site("https://evil.example"),
+        person.visit(Method::POST, "/declined/nothing/release").fields(&[]),
+    ] {
+        assert!([403, 404].contains(&refused.send().await.status.as_u16()));
+    }
+    assert!(!stage.modern().call(CALLS[0].0, CALLS[0].1).await.is_input_required());
+
+    let after = person.submit(&portal, &form, None, &[]).await;
+
+    is_heading(&after, "Your connections");
+    assert!(!after.text().contains("You declined"), "{}", after.text());
+    assert!(stage.modern().call(CALLS[0].0, CALLS[0].1).await.is_input_required(), "at once");
+}
+
+/// The pages lead to one another, and each says which it is.
+#[tokio::test]
+async fn the_pages_lead_to_one_another() {
+    let stage = Stage::new().await;
+    let person = stage.person().await;
+    for path in ["/", "/clients", "/activity", "/sessions"] {
+        is_heading(&stranger(&stage).get(path).await, "Sign in");
+        let page = person.get(path).await;
+        assert!(page.html.contains(&format!("<a href=\"{path}\" aria-current=\"page\">")), "{path}: {}", page.html);
+        assert_eq!(page.html.matches("aria-current=\"page\"").count(), 1, "{path}");
+        let back = stranger(&stage);
+        back.get(path).await;
+        let signed_in = back.sign_in(&super::sign_in_link(&stage).await).await;
+        assert_eq!(signed_in.heading(), page.heading(), "signing in leads back to {path}");
+    }
+}

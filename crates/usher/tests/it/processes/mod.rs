@@ -27,7 +27,7 @@ pub(crate) fn program() -> PathBuf {
 }
 
 /// A service with a server `local` that is a command, and needs the key of the weather provider if `needs` says so.
-async fn stage(keys: &str, needs: bool) -> Stage {
+pub(crate) async fn stage(keys: &str, needs: bool) -> Stage {
     stage_of(&format!("{:?}", [program()]), keys, needs).await
 }
 
@@ -51,7 +51,7 @@ impl Stage {
     }
 
     /// A legacy client of the server that is a command, initialised.
-    async fn local_legacy(&self) -> Legacy {
+    pub(crate) async fn local_legacy(&self) -> Legacy {
         let client = Legacy::new(self.local()).token(&self.token).elicitation(&["form", "url"]);
         let reply = client.initialize().await;
         assert_eq!(reply.status, 200, "{}", reply.text());
@@ -64,7 +64,7 @@ impl Stage {
 }
 
 /// What a tool of the server said, as JSON.
-fn said(reply: &Reply) -> Value {
+pub(crate) fn said(reply: &Reply) -> Value {
     serde_json::from_str(&reply.content_text()).unwrap_or_else(|_| panic!("{}", reply.text()))
 }
 
@@ -78,7 +78,7 @@ fn runs(pid: u64) -> bool {
 }
 
 /// Waits until a process is gone, and was reaped by whoever started it.
-async fn gone(pid: u64) {
+pub(crate) async fn gone(pid: u64) {
     let gone = async {
         while std::fs::exists(format!("/proc/{pid}")).unwrap() {
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -131,6 +131,7 @@ async fn all_notices_that_wait_come_on_the_next_stream() {
         provider: format!("provider-{number}"),
         destination: app.config.upstreams[0].destination(),
         reason: AskReason::Missing,
+        operation: None,
         expires_at: now + SignedDuration::from_mins(15),
     };
     let asked: Vec<NewInteraction> = (0..COUNT).map(new).collect();

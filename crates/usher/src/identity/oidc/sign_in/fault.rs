@@ -46,8 +46,8 @@ pub(crate) enum Fault {
     #[error("the ID token is refused: {0}")]
     Unproven(Unproven),
     /// The ID token lacks the operator's `user_claim`.
-    #[error("the ID token has no user_claim that is a text; ask for it with sign_in_scopes, or choose another claim")]
-    NoUser,
+    #[error("the ID token is nobody's: {0}; have the issuer send the claim (sign_in_scopes), or choose another")]
+    NoUser(&'static str),
     /// It could not be made.
     #[error("the sign-in could not be made")]
     Internal,
@@ -105,7 +105,7 @@ impl Fault {
             Self::Refused(_) => "refused by the issuer",
             Self::Exchange(_) => "a code that the issuer refused",
             Self::Unproven(_) => "an ID token that proves nothing",
-            Self::NoUser => "an account without the user claim",
+            Self::NoUser(_) => "an account without the user claim",
             Self::Unavailable(_) | Self::Busy | Self::Internal | Self::Store(_) => return None,
         })
     }

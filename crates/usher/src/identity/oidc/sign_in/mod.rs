@@ -23,6 +23,7 @@ pub use self::underway::Underway;
 use self::{exchange::Exchanged, reply::Reply, state::SignIn};
 use super::{
     OpenIdProvider,
+    admit::user,
     jwt::{Expected, Kind},
 };
 use crate::{
@@ -151,20 +152,29 @@ pub(crate) async fn begin(
     Ok(Begun { url, browser })
 }
 
+/// The browser that comes back from the issuer.
+pub(crate) struct Browser<'a> {
+    /// What it holds since the sign-in was begun.
+    pub(crate) token: Option<&'a str>,
+    /// The token of the session that it had.
+    pub(crate) session: Option<&'a SecretString>,
+    /// What it says of itself.
+    pub(crate) agent: &'a str,
+}
+
 /// Takes the issuer's reply, and signs the browser in: everything that R-OAUTH-02 and OpenID Connect Core, section 3.1.3.7,
-/// ask for holds, or nothing happens. `before` is the token of the session that this browser had.
+/// ask for holds, or nothing happens.
 pub(crate) async fn finish(
     app: &App,
     issuer: &Arc<OpenIdProvider>,
-    browser: Option<&str>,
+    browser: &Browser<'_>,
     query: &[(String, String)],
-    before: Option<&SecretString>,
 ) -> Result<Finished, Failed> {
     let reply = Reply::read(query)?;
-    let browser = browser.filter(|browser| is_token(browser)).ok_or(Fault::NoBrowser)?;
-    let sign_in = state::open(app, issuer, browser, reply.state)?;
+    let token = browser.token.filter(|token| is_token(token)).ok_or(Fault::NoBrowser)?;
+    let sign_in = state::open(app, issuer, token, reply.state)?;
     let place = sign_in.place.clone();
-    match signed_in(app, issuer, &reply, &sign_in, before).await {
+    match signed_in(app, issuer, &reply, &sign_in, browser).await {
         Ok(session) => Ok(Finished { session, place }),
         Err(fault) => {
             let anew = sign_in.choosing && fault.is_unable();
@@ -178,20 +188,26 @@ async fn signed_in(
     issuer: &Arc<OpenIdProvider>,
     reply: &Reply<'_>,
     sign_in: &SignIn,
-    before: Option<&SecretString>,
+    browser: &Browser<'_>,
 ) -> Result<SecretString, Fault> {
     let metadata = issuer.metadata().await?;
     reply.is_from(issuer.config.issuer.as_str(), metadata.reply_has_issuer)?;
     let code = reply.code()?;
     let _turn = app.underway.claim(&sign_in.id).await?;
     let exchanged = exchange::exchange(app, issuer, &metadata, code, &sign_in.verifier).await?;
-    let user = verified(issuer, &exchanged, sign_in).await?;
+    let person = verified(issuer, &exchanged, sign_in).await?;
 
     let session = new_token(&*app.random);
     let now = app.clock.now();
     let kept = Some(&exchanged.id_token).filter(|token| token.expose_secret().len() <= KEPT_AT_MOST);
-    let new = NewBrowserSession { token: &session, kept, before, expires_at: now + times(&app.config).lifetime };
-    if !app.store.use_sign_in(&sign_in.id, now + LIVES, &user, new, now).await? {
+    let new = NewBrowserSession {
+        token: &session,
+        agent: browser.agent,
+        kept,
+        before: browser.session,
+        expires_at: now + times(&app.config).lifetime,
+    };
+    if !app.store.use_sign_in(&sign_in.id, now + LIVES, &person, new, now).await? {
         return Err(Fault::Used);
     }
     fail_point!(SignedIn);
@@ -208,6 +224,5 @@ async fn verified(issuer: &Arc<OpenIdProvider>, exchanged: &Exchanged, sign_in: 
     };
     let claims = issuer.verify(token, &expected).await?;
     at_hash::check(token, &claims, &exchanged.access_token)?;
-    let user = claims.string(&issuer.config.user_claim).ok_or(Fault::NoUser)?;
-    UserId::new(issuer.config.issuer.as_str(), user).map_err(|_| Fault::NoUser)
+    user(&claims, &issuer.config).map_err(Fault::NoUser)
 }

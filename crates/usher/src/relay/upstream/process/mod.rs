@@ -11,7 +11,6 @@ mod owner;
 mod program;
 mod reply;
 mod routes;
-mod slots;
 
 use std::{
     collections::HashMap,
@@ -22,21 +21,14 @@ use std::{
 
 use aws_lc_rs::digest::{SHA256, digest};
 use bytes::Bytes;
-use elicit::{Era, Principal};
+use elicit::{Era, Principal, UserId};
 use futures_util::future::join_all;
 use http::{HeaderValue, Method, StatusCode};
 use serde_json::value::RawValue;
 use usher_store::{CredentialKey, SessionId, SessionKey};
 
 pub(in crate::relay::upstream) use self::reply::Messages;
-use self::{
-    guard::Guard,
-    names::Names,
-    owner::Owner,
-    program::Program,
-    reply::Underway,
-    slots::{Full, Slot, Slots},
-};
+use self::{guard::Guard, names::Names, owner::Owner, program::Program, reply::Underway};
 use super::{Answer, UpstreamError};
 use crate::{
     app::App,
@@ -48,6 +40,7 @@ use crate::{
         params::{negotiated_revision, raw_capabilities},
     },
     relay::call::Caller,
+    slots::{Full, Slot, Slots},
 };
 
 /// How long an owner without a program is remembered, so that its client's session can go on.
@@ -60,7 +53,7 @@ const OWNERS_OF_CLIENT: usize = 500;
 /// The processes of this replica, by their owners.
 pub(in crate::relay) struct Processes {
     owners: Mutex<Owners>,
-    slots: Slots,
+    slots: Slots<UserId>,
     guard: Guard,
 }
 
@@ -92,7 +85,7 @@ impl Processes {
     /// None yet. `program` is our own, which runs the guard.
     pub(in crate::relay) fn new(limits: config::Processes, program: Option<&Path>, needed: bool) -> Self {
         let guard = if needed { Guard::start(program) } else { Guard::default() };
-        Self { owners: Mutex::default(), slots: Slots::new(limits), guard }
+        Self { owners: Mutex::default(), slots: Slots::new(limits.per_user, limits.total), guard }
     }
 
     /// Sends one request as over HTTP, and waits for the head of the answer.
@@ -284,7 +277,7 @@ impl Processes {
     }
 
     /// A place for a program of `owner`. Where all are taken, the one that was idle for the longest time gives up its own.
-    async fn slot(&self, owner: &Owner, upstream: &str) -> Result<Slot, UpstreamError> {
+    async fn slot(&self, owner: &Owner, upstream: &str) -> Result<Slot<UserId>, UpstreamError> {
         let user = &owner.principal.user;
         if self.lock().closed {
             return Err(UpstreamError::Ended(upstream.to_owned()));
@@ -326,6 +319,11 @@ impl Processes {
             }
             true
         });
+    }
+
+    /// The sessions that a process is for.
+    pub(in crate::relay) fn sessions(&self) -> Vec<SessionKey> {
+        self.all().iter().filter_map(|owner| owner.session.get().cloned()).collect()
     }
 
     /// A session is over, whoever ended it.

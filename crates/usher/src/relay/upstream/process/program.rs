@@ -11,6 +11,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use elicit::UserId;
 use tokio::{
     io::{AsyncWriteExt as _, BufReader},
     process::{Child, ChildStdin, ChildStdout},
@@ -23,7 +24,6 @@ use super::{
     guard::Guard,
     log,
     routes::{NobodyReads, Routes},
-    slots::Slot,
 };
 use crate::{
     config::Command,
@@ -34,6 +34,7 @@ use crate::{
         lines::{Line, next_line},
     },
     relay::upstream::ANSWER_LIMIT,
+    slots::Slot,
 };
 
 /// Messages on their way into the program.
@@ -77,7 +78,7 @@ pub(super) struct Start<'a> {
     pub(super) run: u64,
     pub(super) routes: Arc<Routes>,
     pub(super) guard: Guard,
-    pub(super) slot: Slot,
+    pub(super) slot: Slot<UserId>,
 }
 
 impl Program {
@@ -173,7 +174,7 @@ struct Life {
     routes: Arc<Routes>,
     guard: Guard,
     upstream: String,
-    _slot: Slot,
+    _slot: Slot<UserId>,
 }
 
 impl Life {

@@ -1,0 +1,55 @@
+//! `usher users forget`: all that is stored of somebody goes, but the audit log.
+
+use std::process::ExitCode;
+
+use elicit::UserId;
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::{described, holdings};
+use crate::commands::{
+    ConfigArgs,
+    change::{ChangeError, confirm, named, tell},
+    direct::Direct,
+};
+
+/// The arguments of the command.
+#[derive(Debug, clap::Args)]
+pub(in crate::commands) struct Args {
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Who vouches for the user, exactly as stored.
+    issuer: String,
+    /// The issuer's name for the user, exactly as stored.
+    subject: String,
+    /// Go ahead without asking.
+    #[arg(long)]
+    yes: bool,
+    /// Say what was removed as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(args: &Args, now: Timestamp) -> Result<ExitCode, ChangeError> {
+    let user = UserId::new(args.issuer.as_str(), args.subject.as_str())?;
+    let direct = Direct::open(&args.config).await?;
+    let stored = direct.store.holdings(&user).await?;
+    if stored.is_empty() {
+        return Err(ChangeError::NothingOf(named(&user)));
+    }
+    eprintln!("Stored of {}: {}.", named(&user), described(&stored));
+    confirm(args.yes, "Delete all of it, and sign them out everywhere? The audit log stays.")?;
+    let forgotten = direct.store.forget_user(&user, now).await?;
+    let code = tell(direct).await;
+    if args.json {
+        let removed = holdings(&forgotten);
+        println!("{:#}", json!({ "issuer": user.issuer(), "subject": user.subject(), "removed": removed }));
+    } else {
+        println!("Removed: {}.", described(&forgotten));
+        println!(
+            "Who can still sign in at the issuer can begin anew: close the account there. \
+             What was connected stays valid at its providers: revoke it there."
+        );
+    }
+    Ok(code)
+}
