@@ -87,11 +87,11 @@ pub(crate) async fn of_two_rotations_at_once_no_secret_is_lost(database: Databas
 
     let both = tokio::join!(store.rotate_api_key(&made.id, keep, at(1)), store.rotate_api_key(&made.id, keep, at(1)));
 
-    for rotated in [both.0, both.1] {
-        // One may be told to try once more; whoever was given a secret has one that works.
-        if let Ok(rotated) = rotated {
-            assert!(opens(&store, &rotated.unwrap().1, 2).await.is_some());
-        }
+    // One may be told to try once more; whoever was given a secret has one that works.
+    let given: Vec<_> = [both.0, both.1].into_iter().flatten().collect();
+    assert!(!given.is_empty());
+    for rotated in given {
+        assert!(opens(&store, &rotated.unwrap().1, 2).await.is_some());
     }
 }
 

@@ -110,7 +110,7 @@ impl Interaction {
         };
         Self {
             id: interaction.id.to_string(),
-            url: app.config.public_url.join(&format!("/connect/{}", interaction.id)).into(),
+            url: app.config.public_url.join(&format!("/connect/{}", interaction.id)),
             state,
             provider: interaction.provider.clone(),
             reason: interaction.reason.into(),

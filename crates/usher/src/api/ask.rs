@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::{
     answer::{self, Asked, Connected, Interaction},
-    fields::{Found, Object, text},
+    fields::{Found, Object, Told, text},
     key::Caller,
     problem::Problem,
 };
@@ -166,32 +166,35 @@ fn read(mut object: Object<'_>, upstream: &Upstream, identity: &Identity) -> Opt
     Some(Read {
         provider: provider?,
         principal: Principal { user: user?, client: client? },
-        client_claim: claim?.and_then(|claim| claim::clean(&claim)),
-        operation: operation?,
-        lives: lives?.unwrap_or(INTERACTION_LIVES),
+        client_claim: claim.ok()?.and_then(|claim| claim::clean(&claim)),
+        operation: operation.ok()?,
+        lives: lives.ok()?.unwrap_or(INTERACTION_LIVES),
     })
 }
 
-/// The call that the question is asked for, as it was written: `Some(None)` where it is left out.
-fn operation(object: &mut Object<'_>) -> Option<Option<Operation>> {
-    let Some(mut call) = object.optional_object("operation")? else { return Some(None) };
+/// The call that the question is asked for, as it was written, unless it is left out.
+fn operation(object: &mut Object<'_>) -> Result<Option<Operation>, Told> {
+    let Some(mut call) = object.optional_object("operation")? else { return Ok(None) };
     let (method, name) = (call.text("method"), call.text("name"));
     let arguments = call.optional_raw_object("arguments");
     call.close();
-    let (method, name, arguments) = (method?, Value::from(name?), arguments?);
+    let (method, name, arguments) = (method.ok_or(Told)?, Value::from(name.ok_or(Told)?), arguments?);
     let params = match (method.as_str(), arguments) {
         ("resources/read", None) => format!("{{\"uri\":{name}}}"),
         ("resources/read", Some(_)) => {
             object.fault_within("operation", "arguments", "a resource has none");
-            return None;
+            return Err(Told);
         }
         (_, None) => format!("{{\"name\":{name}}}"),
         (_, Some(arguments)) => format!("{{\"name\":{name},\"arguments\":{arguments}}}"),
     };
-    Operation::exact(&method, Some(&params))
-        .map_err(|error| object.fault("operation", error.to_string()))
-        .ok()
-        .map(Some)
+    match Operation::exact(&method, Some(&params)) {
+        Ok(operation) => Ok(Some(operation)),
+        Err(error) => {
+            object.fault("operation", error.to_string());
+            Err(Told)
+        }
+    }
 }
 
 /// Whether the server has a need on the provider.
@@ -209,7 +212,7 @@ fn needed(object: &Object<'_>, upstream: &Upstream, provider: &str) -> bool {
 
 /// The user that the question is for: one who can sign in here, else nobody could ever answer.
 fn user(object: &mut Object<'_>, identity: &Identity) -> Option<UserId> {
-    let user = match (object.optional_object("user")?, identity) {
+    let user = match (object.optional_object("user").ok()?, identity) {
         (Some(mut user), _) => {
             let (issuer, subject) = (user.text("issuer"), user.text("subject"));
             user.close();

@@ -7,7 +7,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use elicit::{RawObject, WireError};
 use http::{HeaderMap, header};
-use serde::{Serialize, de::IgnoredAny};
+use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
@@ -92,9 +92,13 @@ async fn as_json<F: Future<Output = Result<Bytes, Unread>>>(
     String::from_utf8(bytes().await?.into()).map_err(|_| Problem::new(ProblemKind::Malformed, "the body is not UTF-8"))
 }
 
+/// A member is not what it has to be, and its fault is told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told;
+
 /// An object of a body, whose members are taken one after the other; what is left at the end is a fault.
 pub(super) struct Object<'a> {
-    object: RawObject<'a>,
+    members: RawObject<'a>,
     pointer: String,
     found: &'a Found,
 }
@@ -103,7 +107,7 @@ impl<'a> Object<'a> {
     /// The body itself. `None` where it is JSON and no object, which is a fault.
     pub(super) fn body(text: &'a str, found: &'a Found) -> Result<Option<Self>, Problem> {
         match RawObject::parse(text) {
-            Ok(object) => Ok(Some(Self { object, pointer: String::new(), found })),
+            Ok(object) => Ok(Some(Self { members: object, pointer: String::new(), found })),
             Err(WireError::NotObject) => {
                 found.add(FieldFault::at("", "the body is an object"));
                 Ok(None)
@@ -128,63 +132,62 @@ impl<'a> Object<'a> {
         self.as_text(name, value)
     }
 
-    /// A text that may be left out: `Some(None)`. `None` where it is no text.
-    pub(super) fn optional_text(&mut self, name: &str) -> Option<Option<String>> {
-        match self.take(name) {
-            None => Some(None),
-            Some(value) => self.as_text(name, value).map(Some),
-        }
+    /// A text that may be left out.
+    pub(super) fn optional_text(&mut self, name: &str) -> Result<Option<String>, Told> {
+        self.take(name).map(|value| self.as_text(name, value).ok_or(Told)).transpose()
     }
 
     /// A whole number of seconds that may be left out.
-    pub(super) fn optional_seconds(&mut self, name: &str, range: RangeInclusive<u64>) -> Option<Option<Duration>> {
-        let Some(value) = self.take(name) else { return Some(None) };
-        let seconds = value.get().parse().ok().filter(|seconds| range.contains(seconds));
-        if seconds.is_none() {
-            self.fault(name, format!("a whole number of seconds from {} to {}", range.start(), range.end()));
+    pub(super) fn optional_seconds(
+        &mut self,
+        name: &str,
+        range: RangeInclusive<u64>,
+    ) -> Result<Option<Duration>, Told> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        match value.get().parse().ok().filter(|seconds| range.contains(seconds)) {
+            Some(seconds) => Ok(Some(Duration::from_secs(seconds))),
+            None => {
+                Err(self.told(name, format!("a whole number of seconds from {} to {}", range.start(), range.end())))
+            }
         }
-        seconds.map(|seconds| Some(Duration::from_secs(seconds)))
     }
 
-    /// An object that may be left out: `Some(None)`. `None` where it is no object.
-    pub(super) fn optional_object(&mut self, name: &str) -> Option<Option<Self>> {
-        let Some(value) = self.take(name) else { return Some(None) };
+    /// An object that may be left out.
+    pub(super) fn optional_object(&mut self, name: &str) -> Result<Option<Self>, Told> {
+        let Some(value) = self.take(name) else { return Ok(None) };
         match RawObject::parse(value.get()) {
-            Ok(object) => Some(Some(Self { object, pointer: self.pointer_to(name), found: self.found })),
-            Err(WireError::NotObject) => {
-                self.fault(name, "an object");
-                None
-            }
-            Err(error) => {
-                self.fault(name, error.to_string());
-                None
-            }
+            Ok(members) => Ok(Some(Self { members, pointer: self.pointer_to(name), found: self.found })),
+            Err(WireError::NotObject) => Err(self.told(name, "an object")),
+            Err(error) => Err(self.told(name, error.to_string())),
         }
     }
 
-    /// The text of an object that may be left out: `Some(None)`. `None` where it is no object.
-    pub(super) fn optional_raw_object(&mut self, name: &str) -> Option<Option<&'a str>> {
-        let Some(value) = self.take(name) else { return Some(None) };
-        let is_object = value.get().starts_with('{');
-        if !is_object {
-            self.fault(name, "an object");
+    /// The text of an object that may be left out.
+    pub(super) fn optional_raw_object(&mut self, name: &str) -> Result<Option<&'a str>, Told> {
+        match self.take(name) {
+            Some(value) if !value.get().starts_with('{') => Err(self.told(name, "an object")),
+            value => Ok(value.map(RawValue::get)),
         }
-        is_object.then(|| Some(value.get()))
+    }
+
+    fn told(&self, name: &str, detail: impl Into<String>) -> Told {
+        self.fault(name, detail);
+        Told
     }
 
     /// All that was asked for is taken: what is left is not known.
     pub(super) fn close(self) {
-        let rest = self.object.to_json();
+        let rest = self.members.to_json();
         // Keys that are no text have no pointer either.
-        match serde_json::from_str::<BTreeMap<Cow<'_, str>, IgnoredAny>>(&rest) {
+        match serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(&rest) {
             Ok(rest) => rest.keys().for_each(|name| self.fault(name, "there is no such member")),
             Err(_) => self.fault("", "a name of a member is no text"),
         }
     }
 
     fn take(&mut self, name: &str) -> Option<&'a RawValue> {
-        let value = self.object.get(name);
-        self.object.remove(name);
+        let value = self.members.get(name);
+        self.members.remove(name);
         value
     }
 
@@ -251,11 +254,11 @@ mod tests {
         let found = faults(text, |object| {
             object.text("a");
             object.text("missing");
-            object.optional_seconds("s", 1..=10);
-            if let Some(Some(inner)) = object.optional_object("o") {
+            let _ = object.optional_seconds("s", 1..=10);
+            if let Ok(Some(inner)) = object.optional_object("o") {
                 inner.close();
             }
-            object.optional_object("b");
+            let _ = object.optional_object("b");
         });
         let places: Vec<_> = found.iter().map(|(place, _)| place.as_str()).collect();
         assert_eq!(places, ["/a", "/missing", "/s", "/o/x", "/b", "/c~1~0", "/n"]);
@@ -275,7 +278,7 @@ mod tests {
             ("null", false),
         ] {
             let found = faults(&format!("{{\"s\":{value}}}"), |object| {
-                object.optional_seconds("s", 1..=10);
+                let _ = object.optional_seconds("s", 1..=10);
             });
             assert_eq!(found.is_empty(), right, "{value}");
         }

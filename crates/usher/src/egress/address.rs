@@ -12,13 +12,11 @@ pub(crate) fn is_public(address: IpAddr) -> bool {
 }
 
 fn public_v4(address: Ipv4Addr) -> bool {
-    let special = match address.octets() {
-        // This network; carrier-grade NAT; protocol assignments; 6to4 relays; benchmarks; reserved and broadcast.
-        [0, ..] | [100, 64..=127, ..] | [192, 0, 0, _] | [192, 88, 99, _] | [198, 18 | 19, ..] | [240..=255, ..] => {
-            true
-        }
-        _ => false,
-    };
+    // This network; carrier-grade NAT; protocol assignments; 6to4 relays; benchmarks; reserved and broadcast.
+    let special = matches!(
+        address.octets(),
+        [0 | 240..=255, ..] | [100, 64..=127, ..] | [192, 0, 0, _] | [192, 88, 99, _] | [198, 18 | 19, ..]
+    );
     let special = special || address.is_loopback() || address.is_private() || address.is_link_local();
     !(special || address.is_multicast() || address.is_documentation())
 }
@@ -37,8 +35,9 @@ fn public_v6(address: Ipv6Addr) -> bool {
 fn carried(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let of = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
     match address.segments() {
-        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(of(high, low)),
-        [0x2002, high, low, ..] => Some(of(high, low)),
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
+            Some(of(high, low))
+        }
         _ => None,
     }
 }

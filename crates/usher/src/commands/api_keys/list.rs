@@ -38,14 +38,11 @@ pub(super) async fn run(args: &Args, now: Timestamp) -> Result<(), ApiKeysError>
 }
 
 fn row(ListedApiKey { key, genuine }: &ListedApiKey, now: Timestamp) -> [String; 6] {
-    let state = if !genuine {
-        "changed outside of Usher, or its master key is gone: revoke it".to_owned()
-    } else {
-        match key.expires_at {
-            Some(end) if end <= now => format!("expired {end:.0}"),
-            Some(end) => format!("until {end:.0}"),
-            None => "valid".to_owned(),
-        }
+    let state = match key.expires_at {
+        _ if !genuine => "changed outside of Usher, or its master key is gone: revoke it".to_owned(),
+        Some(end) if end <= now => format!("expired {end:.0}"),
+        Some(end) => format!("until {end:.0}"),
+        None => "valid".to_owned(),
     };
     let used = key.last_used_at.map_or_else(|| "never".to_owned(), |used| format!("{used:.0}"));
     [key.id.to_string(), key.server.clone(), key.name.clone(), key.scopes.to_string(), state, used]

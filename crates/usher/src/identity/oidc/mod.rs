@@ -240,12 +240,6 @@ impl OpenIdProvider {
     }
 }
 
-impl std::fmt::Debug for OpenIdProvider {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OpenIdProvider").field("issuer", &self.config.issuer).finish_non_exhaustive()
-    }
-}
-
 /// What is usable, while a fresh one is fetched for those who come later; or else the fresh one.
 async fn one_or_other<T: Send + Sync + 'static>(
     kept: &Kept<T>,
