@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { POSTGRES, createDatabase } from '../support/database.mjs';
-import { inspect } from './inspect.mjs';
 import { connectHost } from './host.mjs';
+import { inspect } from './inspect.mjs';
 import { ISSUER_COOKIES } from './issuer.mjs';
 import { HTTPS, identify, issued, leave, leaveByHand } from './oidc.mjs';
 import { CONNECT, FIELD, GOOD_KEY, TIMEOUT, ask, heading, press, text, useBrowser } from './setup.mjs';
