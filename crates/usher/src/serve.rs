@@ -351,6 +351,7 @@ mod tests {
                 client: ClientId::new("default").unwrap(),
             },
             client_claim: None,
+            asked_by: None,
             provider: "weather".into(),
             destination: Destination { upstream: "a".into(), target: "https://a.example".into() },
             reason: AskReason::Missing,

@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
 use usher_store::{
     Advanced, AuditAction, AuditEntry, Completion, Interaction, InteractionId, InteractionState, Operation, Outcome,
-    StateName, StoreError, fail_point,
+    StateName, StoreError, VISIT_LASTS, fail_point,
 };
 
 pub use self::confirm::ConfirmError;
@@ -75,7 +75,7 @@ pub enum NotCompleted {
 impl External {
     fn completion(&self) -> Completion {
         match self.per {
-            Per::Call => Completion::Once,
+            Per::Call => Completion::Once { lasts: VISIT_LASTS },
             Per::User => Completion::Connect { secrets: std::collections::BTreeMap::new() },
         }
     }

@@ -26,6 +26,8 @@ use crate::{
 pub(super) enum Forwarded {
     /// An answer for the client.
     Response(Response),
+    /// Nothing was sent.
+    Unsent(UpstreamError),
     /// The upstream refused the injected credential.
     Rejected,
     /// The upstream refused the call, and no credential of ours is at fault.
@@ -71,6 +73,7 @@ pub(super) async fn call(call: &Call, injection: &Injection) -> Forwarded {
         // An upstream that has not begun its side of the session refuses its handshake.
         Err(UpstreamError::Refused { status, .. }) if rejects(caller, injection, status) => return Forwarded::Rejected,
         Err(UpstreamError::Refused { status, .. }) => return Forwarded::Refused { status, answer: None },
+        Err(error) if error.sent_nothing() => return Forwarded::Unsent(error),
         Err(error) => return Forwarded::Response(call.end(&Ending::Upstream(error))),
     };
     fail_point!(CallAnswered);

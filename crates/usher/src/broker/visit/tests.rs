@@ -156,6 +156,7 @@ impl House {
             id: InteractionId::new(&SystemRandom),
             principal: Principal { user: person("owner"), client: ClientId::new(client).unwrap() },
             client_claim: None,
+            asked_by: None,
             provider: "weather".into(),
             destination: self.broker.config.upstream(upstream).unwrap().destination(),
             reason,
