@@ -130,6 +130,7 @@ contract! {
             starting_again_makes_no_second_open_question,
             a_refused_step_changes_nothing,
             an_impossible_row_is_an_error,
+            who_named_the_client_cannot_be_changed,
             a_claim_with_a_nul_is_kept,
         }
         keys {

@@ -125,6 +125,7 @@ async fn house(check: Option<&str>) -> House {
         egress: Egress::new().unwrap(),
         credentials: Credentials::new(store, clock.clone()),
         waiting: Waiting::default(),
+        looks: Arc::default(),
     };
     House { url, broker, clock, keys, _folder: folder }
 }
