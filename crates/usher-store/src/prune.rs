@@ -138,7 +138,8 @@ impl Store {
             interactions_expired: self
                 .sweep(EXPIRE, at, |id| InteractionId::parse(id).ok().map(Event::Interaction))
                 .await?,
-            operations: self.sweep(DROP_PROOFS, at, |_| None).await? + self.sweep(DROP_OPERATIONS, at, |_| None).await?,
+            operations: self.sweep(DROP_PROOFS, at, |_| None).await?
+                + self.sweep(DROP_OPERATIONS, at, |_| None).await?,
             interactions_deleted: self.sweep(DELETE_INTERACTIONS, micros_before(now, INTERACTIONS), |_| None).await?,
             sessions: self.sweep(DELETE_SESSIONS, at, |key| SessionKey::parse(key).map(Event::Session)).await?,
             notices: self.sweep(DELETE_NOTICES, at, |_| None).await?,

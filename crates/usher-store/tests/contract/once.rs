@@ -170,7 +170,8 @@ pub(crate) async fn of_many_claims_at_once_one_succeeds(database: Database) {
     let claims = (0..12).map(|_| {
         let (store, new) = (store.clone(), new.clone());
         tokio::spawn(async move {
-            let call = ExactCall { principal: &new.principal, destination: &new.destination, digest: &digest, round: "" };
+            let call =
+                ExactCall { principal: &new.principal, destination: &new.destination, digest: &digest, round: "" };
             matches!(store.claim(call, &[&new.provider], at(4)).await.unwrap(), Claimed::All(_))
         })
     });
@@ -216,7 +217,8 @@ pub(crate) async fn an_approval_that_was_written_or_changed_in_the_database_is_n
     let store = database.store().await;
     let change = async |sql: &str| assert!(database.run(sql).await > 0, "{sql}");
     store.ask(&[about("1")], None, at(0)).await.unwrap();
-    change("UPDATE interactions SET state = 'completed', state_at = 1800000003000000, proof_until = 1800000903000000").await;
+    change("UPDATE interactions SET state = 'completed', state_at = 1800000003000000, proof_until = 1800000903000000")
+        .await;
     assert!(!claim(&store, &about("1"), 4).await);
     change("UPDATE interactions SET proof = seal").await;
     assert!(!claim(&store, &about("1"), 4).await);

@@ -15,10 +15,7 @@ use super::{
     key::Caller,
     problem::{Problem, ProblemKind},
 };
-use crate::{
-    app::App,
-    broker::Withdrawn,
-};
+use crate::{app::App, broker::Withdrawn};
 
 /// Take a question back.
 ///

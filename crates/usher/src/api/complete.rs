@@ -15,10 +15,7 @@ use super::{
     key::Caller,
     problem::Problem,
 };
-use crate::{
-    app::App,
-    broker::NotCompleted,
-};
+use crate::{app::App, broker::NotCompleted};
 
 /// Say that a visit to an external page is done.
 ///

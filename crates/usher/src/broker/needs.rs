@@ -93,8 +93,15 @@ mod tests {
             Principal { user: UserId::new("issuer", "subject").unwrap(), client: ClientId::new("client").unwrap() };
         let upstream = upstream(&["tools/get_*", "resources/*"]);
         let requires = |method, subject| {
-            Call { principal: &principal, upstream: &upstream, method, subject: Some(subject), operation: None, round: "" }
-                .requires(&upstream.needs[0])
+            Call {
+                principal: &principal,
+                upstream: &upstream,
+                method,
+                subject: Some(subject),
+                operation: None,
+                round: "",
+            }
+            .requires(&upstream.needs[0])
         };
         assert!(requires("tools/call", "get_forecast"));
         assert!(!requires("tools/call", "set_forecast"));

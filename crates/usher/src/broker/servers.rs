@@ -8,11 +8,11 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use usher_store::{
-    Advanced, ApiKey, AuditAction, AuditEntry, Claimed, Interaction, InteractionId, InteractionState, Operation, Outcome, Step,
-    StoreError,
+    Advanced, ApiKey, AuditAction, AuditEntry, Claimed, Interaction, InteractionId, InteractionState, Operation,
+    Outcome, Step, StoreError,
 };
 
-use super::{Broker, ask::Asking, Missing, NotCompleted, Refusal, needs::Call, waiting::until};
+use super::{Broker, Missing, NotCompleted, Refusal, ask::Asking, needs::Call, waiting::until};
 use crate::{
     config::{Need, Upstream},
     credentials::Injection,

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use elicit::UserId;
 use secrecy::SecretString;
 use usher_store::{
-    APPROVAL_LASTS, Advanced, Approval, AuditAction, AuditEntry, Completion, DeclinedBy, Interaction, InteractionId, InteractionState,
-    Obstacle, Operation, Outcome, Step, StoreError, fail_point,
+    APPROVAL_LASTS, Advanced, Approval, AuditAction, AuditEntry, Completion, DeclinedBy, Interaction, InteractionId,
+    InteractionState, Obstacle, Operation, Outcome, Step, StoreError, fail_point,
 };
 
 pub use self::{

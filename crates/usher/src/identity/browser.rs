@@ -213,7 +213,9 @@ impl Form<'_> {
 
     fn subject(&self) -> &str {
         match self {
-            Self::Connect(id) | Self::Begun(id) | Self::Return(id) | Self::Looked(id) | Self::Release(id) => id.as_str(),
+            Self::Connect(id) | Self::Begun(id) | Self::Return(id) | Self::Looked(id) | Self::Release(id) => {
+                id.as_str()
+            }
             Self::Disconnect(name) | Self::Reconnect(name) | Self::Revoke(name) => name,
             Self::EndBrowser(id) => id.as_str(),
             Self::EndOthers | Self::SignOut => "",

@@ -21,7 +21,9 @@ pub enum Ambiguous {
     #[error("the member {0:?} could be taken for {1:?}")]
     Alike(String, &'static str),
     /// A member beside those that a person is shown.
-    #[error("the params have the member {0:?}, which nobody is shown: only name, uri, arguments and _meta may stand there")]
+    #[error(
+        "the params have the member {0:?}, which nobody is shown: only name, uri, arguments and _meta may stand there"
+    )]
     Unshown(String),
     /// No object that can be read.
     #[error("the message cannot be read")]
@@ -103,7 +105,9 @@ mod tests {
 
     #[test]
     fn what_only_we_tell_apart_is_refused() {
-        for member in ["Method", "METHOD", "method\\u0000", "method\\u0000x", "\\u0000method", "param\\u017f", "Id", "Params"] {
+        for member in
+            ["Method", "METHOD", "method\\u0000", "method\\u0000x", "\\u0000method", "param\\u017f", "Id", "Params"]
+        {
             let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","{member}":"tools/call"}}"#);
             assert!(matches!(one_meaning(body.as_bytes(), None), Err(Ambiguous::Alike(..))), "{member}");
         }

@@ -13,8 +13,7 @@ use super::{
     answers::{Delivered, Said},
     ask_legacy, ask_modern, body,
     call::{Attempt, Call, Caller},
-    connect_tool,
-    forward, inbound, initialize, reply,
+    connect_tool, forward, inbound, initialize, reply,
     screen::{Screen, cancelled_id},
 };
 use crate::mcp::{

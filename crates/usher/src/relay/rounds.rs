@@ -120,8 +120,7 @@ pub(super) fn seal(call: &Call, round: &Round) -> Result<String, CarryError> {
 
 /// Seals the state of an upstream's own question, and what the call has used up for this round.
 pub(super) fn seal_upstream(call: &Call, state: Option<&str>) -> Result<String, CarryError> {
-    let round =
-        Round { upstream_state: state.map(str::to_owned), proof: call.next_round.clone(), ..Round::default() };
+    let round = Round { upstream_state: state.map(str::to_owned), proof: call.next_round.clone(), ..Round::default() };
     seal(call, &round)
 }
 

@@ -334,7 +334,9 @@ async fn what_a_careless_server_would_read_otherwise_is_refused() {
     let legacy = stage.ready().await;
     let other = r#"{"path":"/"}"#;
     let beside = |member: &str| DELETE.1.replacen('{', &format!("{{\"{member}\":{other},"), 1);
-    for member in ["Arguments", "ARGUMENTS", "arguments\\u0000", "argument\\u017f", "argumentS\\u0000x", "task", "requeststate"] {
+    for member in
+        ["Arguments", "ARGUMENTS", "arguments\\u0000", "argument\\u017f", "argumentS\\u0000x", "task", "requeststate"]
+    {
         let params = beside(member);
         for refused in [stage.modern().call(DELETE.0, &params).await, legacy.call(DELETE.0, &params).await] {
             assert_eq!(refused.error_code(), -32602, "{member}: {}", refused.text());
@@ -359,10 +361,13 @@ async fn what_a_careless_server_would_read_otherwise_is_refused() {
         let refused = request.body(changed).send().await;
         assert_eq!((refused.status.as_u16(), refused.error_code()), (400, -32602), "{to}: {}", refused.text());
     }
-    let notice = r#"{"jsonrpc":"2.0","method":"notifications/x","Method":"tools/call","Id":1,"params":{"name":"delete_file"}}"#;
+    let notice =
+        r#"{"jsonrpc":"2.0","method":"notifications/x","Method":"tools/call","Id":1,"params":{"name":"delete_file"}}"#;
     assert_eq!(legacy.post(notice).await.reply().await.status, 400);
     assert!(stage.waiting().await.is_empty(), "nobody is asked");
-    assert!(stage.upstream.requests_of("tools/call").is_empty() && stage.upstream.requests_of("notifications/x").is_empty());
+    assert!(
+        stage.upstream.requests_of("tools/call").is_empty() && stage.upstream.requests_of("notifications/x").is_empty()
+    );
 }
 
 const SURE: &str = r#"{"type":"object","properties":{"z":{"type":"string"}},"required":["z"]}"#;

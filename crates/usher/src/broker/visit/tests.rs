@@ -413,6 +413,7 @@ async fn a_credential_that_cannot_be_read_is_connected_anew() {
         method: "tools/call",
         subject: Some("get_forecast"),
         operation: None,
+        round: "",
     };
     let decision = house.broker.decide(call).await.unwrap();
     let crate::broker::Decision::Ask(missing) = decision else { panic!("it was used") };

@@ -11,7 +11,12 @@ use http::StatusCode;
 use secrecy::{ExposeSecret as _, SecretString};
 use usher_store::{InteractionId, fail_point};
 
-use super::{ended::instead, returned::browser, show::page, view::{Attempt, LOOKED, address}};
+use super::{
+    ended::instead,
+    returned::browser,
+    show::page,
+    view::{Attempt, LOOKED, address},
+};
 use crate::{
     broker::{Departed, Looked, Submitted, VisitError},
     identity::{
