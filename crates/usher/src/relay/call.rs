@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use bytes::Bytes;
-use elicit::{Era, Principal};
-use http::{HeaderMap, HeaderValue, header};
+use elicit::{Era, Principal, codes};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 use usher_store::{AuditAction, Operation, Session, StoreError};
@@ -199,6 +199,10 @@ impl Call {
                 app.broker.give_back(call, &claim).await;
             }
             match forwarded {
+                forward::Forwarded::Over => {
+                    let (status, code) = (StatusCode::NOT_FOUND, codes::INVALID_REQUEST);
+                    return Attempt::Done(reply::error(status, Some(&self.id), code, forward::SESSION_OVER));
+                }
                 forward::Forwarded::Unsent(error) => return Attempt::Done(self.end(&Ending::Upstream(error))),
                 forward::Forwarded::Response(response) => {
                     for used in injection.used() {

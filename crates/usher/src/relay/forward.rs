@@ -28,6 +28,8 @@ pub(super) enum Forwarded {
     Response(Response),
     /// Nothing was sent.
     Unsent(UpstreamError),
+    /// The upstream knows the session no longer, and so has run nothing.
+    Over,
     /// The upstream refused the injected credential.
     Rejected,
     /// The upstream refused the call, and no credential of ours is at fault.
@@ -84,6 +86,9 @@ pub(super) async fn call(call: &Call, injection: &Injection) -> Forwarded {
     if connect_tool::is_refusal(status) {
         return Forwarded::Refused { status, answer: refusal(call, response).await };
     }
+    if session_is_over(caller, &response).await {
+        return Forwarded::Over;
+    }
     Forwarded::Response(match answer(call, response).await {
         Ok(response) => response,
         Err(error) => call.end(&Ending::Upstream(error)),
@@ -109,9 +114,6 @@ async fn answer(call: &Call, response: Answer) -> Result<Response, UpstreamError
     let caller = &call.caller;
     let (upstream, status) = (caller.upstream(), response.status());
     let garbage = |what: String| UpstreamError::Garbage { name: upstream.name.clone(), what };
-    if status == StatusCode::NOT_FOUND && session_is_over(caller, &response).await {
-        return Ok(reply::error(StatusCode::NOT_FOUND, Some(&call.id), elicit::codes::INVALID_REQUEST, SESSION_OVER));
-    }
     let kind = response.headers().get(header::CONTENT_TYPE).cloned();
     if status.is_success() && is_type(kind.as_ref(), "text/event-stream") {
         return Ok(reply::events(screen::stream(call.clone(), response)));

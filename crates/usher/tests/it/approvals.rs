@@ -438,6 +438,8 @@ async fn a_call_that_reached_nobody_keeps_its_approval() {
     let asked = ask(&client, DELETE).await;
     approve(&person, &asked.url()).await;
     stage.upstream.stop();
+    // A connection that is kept finds out first.
+    client.call("tools/list", "{}").await;
     let unreached = retry(&client, DELETE, &asked, ACCEPT).await;
     assert!(unreached.text().contains("cannot be reached"), "{}", unreached.text());
     stage.upstream.restart().await;
