@@ -455,6 +455,21 @@ async fn a_call_that_reached_nobody_keeps_its_approval() {
     asks_for(&ask(&client, DELETE).await, "usher_connect_confirm");
 }
 
+/// A server that has forgotten the session has run nothing: the next session finds the approval.
+#[tokio::test]
+async fn a_session_that_is_over_uses_no_approval() {
+    let mut setup = setup();
+    setup.upstream.insert_str(0, "hold = \"0s\"\n");
+    let stage = Stage::with(setup, files().await).await;
+    let client = stage.ready().await;
+    let required = client.call(DELETE.0, DELETE.1).await;
+    approve(&stage.person().await, &required.url()).await;
+    stage.upstream.forget_sessions();
+    assert_eq!(client.call(DELETE.0, DELETE.1).await.status, 404);
+    assert!(went(&stage.ready().await.call(DELETE.0, DELETE.1).await));
+    assert_eq!(stage.upstream.requests_of("tools/call").len(), 2);
+}
+
 /// R-GW-06: a server that refuses the credential has run nothing: the new credential is asked for, and no second approval.
 #[tokio::test]
 async fn a_refused_credential_uses_no_approval() {
