@@ -75,6 +75,8 @@ actions! {
     OperationApproved = "operation.approved",
     /// An approved call used its approval, and went on.
     OperationUsed = "operation.used",
+    /// A call that had used its approval was not run, and can be made again with it.
+    OperationReturned = "operation.returned",
     /// A browser came back from somebody else's page with what is not, or no longer, its own to come back with.
     ReturnRefused = "return.refused",
     /// A credential was stored.

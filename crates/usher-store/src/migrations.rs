@@ -56,6 +56,12 @@ const STEPS: &[Step] = &[
         sqlite: include_str!("../migrations/sqlite/0007_portal.sql"),
         postgres: include_str!("../migrations/postgres/0007_portal.sql"),
     },
+    Step {
+        version: 8,
+        name: "proofs",
+        sqlite: include_str!("../migrations/sqlite/0008_proofs.sql"),
+        postgres: include_str!("../migrations/postgres/0008_proofs.sql"),
+    },
 ];
 
 /// The newest version that is known here.

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use sqlx::Row as _;
 
 use crate::time::{micros, micros_before};
-use crate::{APPROVAL_LASTS, BROWSER_IDLE, Event, InteractionId, Kind, SessionKey, Store, StoreError};
+use crate::{BROWSER_IDLE, Event, InteractionId, Kind, SessionKey, Store, StoreError};
 
 /// Interactions are kept this long after their end, for the pages that tell how they ended.
 const INTERACTIONS: SignedDuration = SignedDuration::from_hours(30 * 24);
@@ -25,16 +25,23 @@ macro_rules! batch {
 }
 
 pub(crate) const EXPIRE: [&str; 2] = batch!(
-    "UPDATE interactions SET state = 'expired', failure = NULL, version = version + 1 WHERE id IN ",
+    "UPDATE interactions SET state = 'expired', failure = NULL, operation = NULL, version = version + 1 WHERE id IN ",
     "id",
     " FROM interactions WHERE state IN ('created', 'opened', 'consented', 'failed') AND expires_at <= $1",
     " RETURNING id"
 );
-/// Calls that can be approved or used no longer: what they were called with may be anything about anybody.
-pub(crate) const DROP_OPERATIONS: [&str; 2] = batch!(
-    "UPDATE interactions SET operation = NULL, proof = NULL WHERE id IN ",
+/// Approvals whose call came too late or not at all, with the call: what it was called with may be anything about anybody.
+pub(crate) const DROP_PROOFS: [&str; 2] = batch!(
+    "UPDATE interactions SET operation = NULL, proof = NULL, proof_until = NULL WHERE id IN ",
     "id",
-    " FROM interactions WHERE operation IS NOT NULL AND expires_at <= $1",
+    " FROM interactions WHERE proof IS NOT NULL AND proof_until <= $1",
+    " RETURNING id"
+);
+/// Calls whose question is over, which were kept by name.
+pub(crate) const DROP_OPERATIONS: [&str; 2] = batch!(
+    "UPDATE interactions SET operation = NULL WHERE id IN ",
+    "id",
+    " FROM interactions WHERE operation IS NOT NULL AND proof IS NULL AND expires_at <= $1",
     " RETURNING id"
 );
 pub(crate) const DELETE_INTERACTIONS: [&str; 2] = batch!(
@@ -131,7 +138,8 @@ impl Store {
             interactions_expired: self
                 .sweep(EXPIRE, at, |id| InteractionId::parse(id).ok().map(Event::Interaction))
                 .await?,
-            operations: self.sweep(DROP_OPERATIONS, micros_before(now, APPROVAL_LASTS), |_| None).await?,
+            operations: self.sweep(DROP_PROOFS, at, |_| None).await?
+                + self.sweep(DROP_OPERATIONS, at, |_| None).await?,
             interactions_deleted: self.sweep(DELETE_INTERACTIONS, micros_before(now, INTERACTIONS), |_| None).await?,
             sessions: self.sweep(DELETE_SESSIONS, at, |key| SessionKey::parse(key).map(Event::Session)).await?,
             notices: self.sweep(DELETE_NOTICES, at, |_| None).await?,

@@ -202,6 +202,7 @@ pub async fn start_at(
         credentials: Credentials::new(store.clone(), Arc::clone(&clock)),
         limits: Arc::new(Limits::new(&config.limits, &clock)),
         waiting: Waiting::default(),
+        looks: Arc::default(),
     };
     let relay = Relay::new(Arc::clone(&ring), store.clone(), &config, pace, program);
     let keys = Keys::new(ring, config.keys_file.clone(), stamp);
@@ -351,6 +352,7 @@ mod tests {
                 client: ClientId::new("default").unwrap(),
             },
             client_claim: None,
+            asked_by: None,
             provider: "weather".into(),
             destination: Destination { upstream: "a".into(), target: "https://a.example".into() },
             reason: AskReason::Missing,

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use elicit::{ClientId, UserId};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use secrecy::SecretString;
 
 pub use self::clients::Withdrawn;
@@ -96,7 +96,10 @@ pub enum Completion {
     /// The user allowed this interaction's client and destination the stored credential.
     Allow,
     /// The user approved the very call that the interaction is asked for. Nothing is stored but that.
-    Once,
+    Once {
+        /// How long the call may take to come.
+        lasts: SignedDuration,
+    },
 }
 
 /// What stands for user and provider in events and caches: their SHA-256, base64url.

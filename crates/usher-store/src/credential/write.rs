@@ -62,7 +62,7 @@ impl Store {
             Completion::Allow if !matches!(stored, Stored::Readable(_)) => return Ok(Change::NoCredential),
             Completion::Allow => {}
             // It has no credential: see `interaction::once`.
-            Completion::Once => return Ok(Change::Stored),
+            Completion::Once { .. } => return Ok(Change::Stored),
         }
         let approval =
             Approval { client: interaction.principal.client.clone(), destination: interaction.destination.clone() };

@@ -18,6 +18,9 @@ const API_KEYS: &str = "SELECT COUNT(*) AS number FROM api_keys WHERE key_id = $
 // These last for minutes, so there are few, and no index for this alone.
 const QUESTIONS: &str = "SELECT seal, expires_at FROM interactions \
      WHERE state IN ('created', 'opened', 'consented', 'failed') AND expires_at > $1";
+// Nor are there many of these, by an index over all of them.
+const PROOFS: &str = "SELECT proof AS seal, proof_until AS expires_at FROM interactions \
+     WHERE proof IS NOT NULL AND proof_until > $1";
 const LOGIN_LINKS: &str = "SELECT seal, expires_at FROM login_links WHERE expires_at > $1";
 
 /// What a master key still opens.
@@ -31,7 +34,7 @@ pub struct KeyUses {
     pub browser_sessions: Ending,
     /// Keys of the API, likewise; they stay until they expire or are revoked.
     pub api_keys: u64,
-    /// Questions that are open.
+    /// Questions that are open, and approvals that wait for their call.
     pub questions: Ending,
     /// Sign-in links that nobody used yet.
     pub login_links: Ending,
@@ -78,7 +81,9 @@ impl Inspection {
                 };
                 uses.insert(id.clone(), of_key);
             }
-            for (key, until) in seals(connection, QUESTIONS, now).await? {
+            let mut questions = seals(connection, QUESTIONS, now).await?;
+            questions.extend(seals(connection, PROOFS, now).await?);
+            for (key, until) in questions {
                 uses.entry(key).and_modify(|uses| uses.questions.add(until));
             }
             for (key, until) in seals(connection, LOGIN_LINKS, now).await? {

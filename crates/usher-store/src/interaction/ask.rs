@@ -14,7 +14,7 @@ use crate::time::{micros, timestamp};
 use crate::{SessionKey, Store, StoreError, fail_point, lookup, notice};
 
 pub(crate) const EXPIRE: &str = concat!(
-    "UPDATE interactions SET state = 'expired', version = version + 1 WHERE ask_key = $1 AND ",
+    "UPDATE interactions SET state = 'expired', operation = NULL, version = version + 1 WHERE ask_key = $1 AND ",
     open_states!(),
     " AND expires_at <= $2"
 );
@@ -34,9 +34,9 @@ macro_rules! insert {
     ($head:literal, $tail:expr) => {
         concat!(
             "INSERT INTO interactions (id, ask_key, user_key, issuer, subject, client, client_claim, provider, \
-             upstream, target, reason, state, state_at, created_at, expires_at, seal, operation, version) ",
+             upstream, target, reason, state, state_at, created_at, expires_at, seal, operation, version, asked_by) ",
             $head,
-            "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'created', $12, $12, $13, $14, $15, 1",
+            "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'created', $12, $12, $13, $14, $15, 1, $16",
             $tail,
             " ON CONFLICT (ask_key) WHERE ",
             open_states!(),
@@ -62,7 +62,7 @@ pub(crate) const INSERT_WITHIN: &str = insert!(
     "SELECT ",
     concat!(
         " WHERE NOT EXISTS (SELECT 1 FROM declines WHERE ask_key = $2 AND rests_until > $12) \
-         AND ($16 > (SELECT COUNT(*) FROM interactions WHERE user_key = $3 AND ",
+         AND ($17 > (SELECT COUNT(*) FROM interactions WHERE user_key = $3 AND ",
         open_states!(),
         " AND expires_at > $12) OR EXISTS (SELECT 1 FROM interactions WHERE ask_key = $2 AND ",
         open_states!(),
@@ -240,7 +240,8 @@ async fn insert(
         .bind(micros(now))
         .bind(micros(new.expires_at))
         .bind(seals.seal.clone())
-        .bind(seals.operation.clone());
+        .bind(seals.operation.clone())
+        .bind(new.asked_by.clone());
     let query = match open_at_most {
         Some(most) => query.bind(i64::from(most)),
         None => query,

@@ -76,8 +76,12 @@ impl Store {
             }
             Change::NoCredential => Some(Obstacle::NoCredential),
         };
-        let proves = matches!(completion, Completion::Once);
-        let lacks_call = proves && !once::prove(&mut transaction, &done, &self.shared.vault).await?;
+        let lacks_call = match completion {
+            Completion::Once { lasts } => {
+                !once::prove(&mut transaction, &done, now + *lasts, &self.shared.vault).await?
+            }
+            Completion::Connect { .. } | Completion::Allow => false,
+        };
         if let Some(obstacle) = obstacle.or(lacks_call.then_some(Obstacle::NoOperation)) {
             transaction.rollback().await?;
             return Ok(Some(Advanced::Refused(TransitionError { from, to: StateName::Completed, obstacle })));
@@ -86,7 +90,7 @@ impl Store {
         let stored = match completion {
             Completion::Connect { .. } => AuditAction::CredentialConnected,
             Completion::Allow => AuditAction::CredentialAllowed,
-            Completion::Once => AuditAction::OperationApproved,
+            Completion::Once { .. } => AuditAction::OperationApproved,
         };
         for action in [stored, AuditAction::InteractionCompleted] {
             AuditEntry::of_interaction(action, Outcome::Success, &done).insert(&mut transaction, now).await?;

@@ -20,7 +20,7 @@ use jiff::Timestamp;
 pub use self::ask::{Asked, OPEN_AT_MOST};
 pub use self::decline::{DECLINE_RESTS, Resting};
 pub use self::id::{InteractionId, InvalidId};
-pub use self::once::{APPROVAL_LASTS, Claimed, ExactCall};
+pub use self::once::{APPROVAL_LASTS, Claim, Claimed, ExactCall, VISIT_LASTS};
 pub use self::operation::{OPERATION_AT_MOST, Operation, OperationError};
 pub use self::state::{DeclinedBy, FailureReason, InteractionState, Obstacle, StateName, Step, TransitionError};
 pub(crate) use self::withdraw::withdraw_of_client;
@@ -30,7 +30,7 @@ pub(crate) use self::{
     ask::{EXPIRE, FIRST_END, INSERT_WITHIN},
     decline::{DECLINED, RELEASE, REST_OF, RESTS},
     find::{CLAIM, FIND, WAITING, find_several},
-    once::{PROVED, TAKE},
+    once::{MOVE, PROVED},
     returns::TAKE as TAKE_RETURN,
     withdraw::{WITHDRAW, WITHDRAW_APPROVALS},
 };
@@ -84,6 +84,9 @@ pub struct NewInteraction {
     pub principal: Principal,
     /// What the client says of itself. Shown as a claim only.
     pub client_claim: Option<String>,
+    /// The key of the API that it was asked with; `None` where the client called through the gateway. Only there is the client
+    /// verified by us: else it is the server's word (R-ID-02).
+    pub asked_by: Option<String>,
     /// The provider whose credential is needed.
     pub provider: String,
     /// Where it will be sent.
@@ -108,6 +111,9 @@ pub struct Interaction {
     pub principal: Principal,
     /// What the client says of itself. Shown as a claim only.
     pub client_claim: Option<String>,
+    /// The key of the API that it was asked with; `None` where the client called through the gateway. Only there is the client
+    /// verified by us: else it is the server's word (R-ID-02).
+    pub asked_by: Option<String>,
     /// The provider whose credential is needed.
     pub provider: String,
     /// Where it will be sent.

@@ -5,27 +5,35 @@ use jiff::{SignedDuration, Timestamp};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row as _};
 
-use super::ask::ask_key;
+use super::ask::{OPEN_AT_MOST, ask_key};
 use super::row::{self, columns};
 use super::seal::{operation, unopened};
 use super::{Destination, Interaction, InteractionState, Operation};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
-use crate::time::{micros, micros_before};
+use crate::time::{micros, timestamp};
+use crate::token::random_text;
 use crate::vault::{Record, RecordKind, Vault};
 use crate::{Store, StoreError, key_notes};
 
 /// How long an approved call may take to come, from its approval.
 pub const APPROVAL_LASTS: SignedDuration = SignedDuration::from_mins(15);
 
-const KEEP: &str = "UPDATE interactions SET proof = $2 WHERE id = $1";
+/// The same where the person did something at somebody else's page for it, which cannot be done again for nothing.
+pub const VISIT_LASTS: SignedDuration = SignedDuration::from_hours(24);
+
+/// How long a call that was approved may take to come with the answers of a round: longer than the state of the round lives.
+const ROUND_LASTS: SignedDuration = OPEN_AT_MOST.saturating_add(SignedDuration::from_mins(5));
+
+const KEEP: &str = "UPDATE interactions SET proof = $2, proof_until = $3, proof_round = '' WHERE id = $1";
 pub(crate) const PROVED: &str = concat!(
     "SELECT ",
     columns!(),
-    ", proof FROM interactions WHERE ask_key = $1 AND proof IS NOT NULL AND state = 'completed' AND state_at > $2"
+    ", proof, proof_until FROM interactions WHERE ask_key = $1 AND proof IS NOT NULL AND state = 'completed' \
+     AND proof_until > $2 AND proof_round = $3"
 );
-/// Whoever comes second finds no proof. The call is of no more use either.
-pub(crate) const TAKE: &str = "UPDATE interactions SET proof = NULL, operation = NULL \
-     WHERE id = $1 AND proof IS NOT NULL RETURNING id";
+/// Whoever comes second finds the proof of another round. The call is of no more use either.
+pub(crate) const MOVE: &str = "UPDATE interactions SET proof = $3, proof_round = $4, proof_until = $5, operation = NULL \
+     WHERE id = $1 AND proof_round = $2 AND proof IS NOT NULL RETURNING id";
 
 /// One very call: who makes it, where it goes, and all that it asks for.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +44,35 @@ pub struct ExactCall<'a> {
     pub destination: &'a Destination,
     /// What tells it from any other.
     pub digest: &'a Digest,
+    /// The [round](Claim::round) of the server's own questions that it brings the answers of; empty where it brings none.
+    pub round: &'a str,
+}
+
+/// Approvals that a call has used up. They are good for one thing still: the round in which the server asked something itself
+/// instead of running the call, if it did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Claim {
+    round: String,
+    taken: Vec<Taken>,
+}
+
+/// An approval as it was before it was used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Taken {
+    interaction: Interaction,
+    until: Timestamp,
+}
+
+impl Claim {
+    /// Whether the call needed none.
+    pub fn is_empty(&self) -> bool {
+        self.taken.is_empty()
+    }
+
+    /// What the call that comes with the answers of the next round must name: random, and never used for another one.
+    pub fn round(&self) -> &str {
+        &self.round
+    }
 }
 
 /// What came of claiming approvals.
@@ -43,7 +80,7 @@ pub struct ExactCall<'a> {
 #[must_use]
 pub enum Claimed {
     /// All are this call's now, and nobody else's.
-    All,
+    All(Claim),
     /// These providers have none for this call; none was taken.
     Lacking(Vec<String>),
 }
@@ -51,33 +88,40 @@ pub enum Claimed {
 /// What is found for one call.
 #[derive(Default)]
 struct Proved {
-    good: Vec<Interaction>,
+    good: Vec<Taken>,
     /// With what is wrong with each.
     forged: Vec<(Interaction, StoreError)>,
 }
 
-/// What a proof is sealed with: the record of its interaction, the call and the moment.
+/// What a proof is sealed with: the record of its interaction, the call, the moment, how long and for which round it is good.
 struct Place<'a> {
     interaction: &'a Interaction,
     digest: String,
     at: String,
+    until: String,
+    round: &'a str,
 }
 
 impl<'a> Place<'a> {
-    fn new(interaction: &'a Interaction, digest: &Digest) -> Option<Self> {
+    fn new(interaction: &'a Interaction, digest: &Digest, until: Timestamp, round: &'a str) -> Option<Self> {
         let InteractionState::Completed { at } = interaction.state else { return None };
-        Some(Self { interaction, digest: digest.to_hex(), at: micros(at).to_string() })
+        let (at, until) = (micros(at).to_string(), micros(until).to_string());
+        Some(Self { interaction, digest: digest.to_hex(), at, until, round })
     }
 
-    fn scope(&self) -> [&str; 6] {
+    fn scope(&self) -> [&str; 8] {
         let Interaction { principal, provider, destination, .. } = self.interaction;
         let Destination { upstream, target } = destination;
-        [principal.client.as_str(), provider, upstream, target, &self.digest, &self.at]
+        [principal.client.as_str(), provider, upstream, target, &self.digest, &self.at, &self.until, self.round]
     }
 
-    fn record<'r>(&'r self, scope: &'r [&'r str; 6]) -> Record<'r> {
+    fn record<'r>(&'r self, scope: &'r [&'r str; 8]) -> Record<'r> {
         let Interaction { id, principal, .. } = self.interaction;
         Record { kind: RecordKind::Approval, id: id.as_str(), user: &principal.user, scope }
+    }
+
+    fn seal(&self, vault: &Vault) -> Result<Vec<u8>, StoreError> {
+        vault.seal(&self.record(&self.scope()), &[]).map_err(StoreError::Unsealed)
     }
 }
 
@@ -86,13 +130,15 @@ impl<'a> Place<'a> {
 pub(super) async fn prove(
     connection: &mut AnyConnection,
     done: &Interaction,
+    until: Timestamp,
     vault: &Vault,
 ) -> Result<bool, StoreError> {
     let operation = operation(connection, done, vault).await?;
-    let place = operation.as_ref().and_then(Operation::digest).and_then(|digest| Place::new(done, digest));
+    let place = operation.as_ref().and_then(Operation::digest).and_then(|digest| Place::new(done, digest, until, ""));
     let Some(place) = place else { return Ok(false) };
-    let proof = vault.seal(&place.record(&place.scope()), &[]).map_err(StoreError::Unsealed)?;
-    sqlx::query(KEEP).bind(done.id.as_str().to_owned()).bind(proof).execute(connection).await?;
+    let proof = place.seal(vault)?;
+    let id = done.id.as_str().to_owned();
+    sqlx::query(KEEP).bind(id).bind(proof).bind(micros(until)).execute(connection).await?;
     Ok(true)
 }
 
@@ -118,19 +164,23 @@ impl Store {
     }
 
     /// Uses up one approval of each of `providers` for this very call: all of them or none. Of two calls that are alike one
-    /// gets it (R-MRTR-03). What is taken is taken when this returns: a call that is not sent after that needs another.
+    /// gets it (R-MRTR-03). What is taken is taken when this returns: a call that is not sent after that
+    /// [gives it back](Self::give_back), or needs another.
     pub async fn claim(&self, call: ExactCall<'_>, providers: &[&str], now: Timestamp) -> Result<Claimed, StoreError> {
         // In one order by all, else two calls could wait for each other.
         let mut providers = providers.to_vec();
         providers.sort_unstable();
+        let next = random_text(&*self.shared.random);
         let (claimed, forged) = Self::within(async {
             let mut transaction = self.begin().await?;
             let (mut lacking, mut forged) = (Vec::new(), Vec::new());
+            let mut claim = Claim { round: next.clone(), taken: Vec::new() };
             for provider in providers {
                 let proved = self.proved(&mut transaction, call, provider, now).await?;
                 forged.extend(proved.forged);
-                if !take_one(&mut transaction, proved.good, now).await? {
-                    lacking.push(provider.to_owned());
+                match self.take_one(&mut transaction, call, proved.good, &next, now).await? {
+                    Some(taken) => claim.taken.push(taken),
+                    None => lacking.push(provider.to_owned()),
                 }
             }
             if !lacking.is_empty() {
@@ -138,7 +188,7 @@ impl Store {
                 return Ok((Claimed::Lacking(lacking), forged));
             }
             transaction.commit().await?;
-            Ok((Claimed::All, forged))
+            Ok((Claimed::All(claim), forged))
         })
         .await?;
         for (interaction, error) in forged {
@@ -156,13 +206,18 @@ impl Store {
         now: Timestamp,
     ) -> Result<Proved, StoreError> {
         let key = ask_key(call.principal, provider, call.destination, Some(call.digest));
-        let since = micros_before(now, APPROVAL_LASTS);
-        let rows = sqlx::query(PROVED).bind(key).bind(since).fetch_all(&mut *connection).await?;
+        let rows = sqlx::query(PROVED)
+            .bind(key)
+            .bind(micros(now))
+            .bind(call.round.to_owned())
+            .fetch_all(&mut *connection)
+            .await?;
         let mut proved = Proved::default();
         for row in rows {
             let interaction = row::interaction(&row)?;
-            match self.open_proof(&row, &interaction, call, provider) {
-                Ok(()) => proved.good.push(interaction),
+            let until = timestamp(row.try_get("proof_until")?, "interactions")?;
+            match self.open_proof(&row, &interaction, until, call, provider) {
+                Ok(()) => proved.good.push(Taken { interaction, until }),
                 Err(error) => {
                     let error = key_notes::behind(connection, error).await;
                     tracing::warn!(interaction = %interaction.id, %error, "an approval cannot be read, and is not used");
@@ -178,6 +233,7 @@ impl Store {
         &self,
         row: &AnyRow,
         found: &Interaction,
+        until: Timestamp,
         call: ExactCall<'_>,
         provider: &str,
     ) -> Result<(), StoreError> {
@@ -188,27 +244,70 @@ impl Store {
             destination: call.destination.clone(),
             ..found.clone()
         };
-        let Some(place) = Place::new(&asked, call.digest) else {
+        let Some(place) = Place::new(&asked, call.digest, until, call.round) else {
             return Err(StoreError::impossible("interactions", "an approval of what is not completed"));
         };
         let opened = self.shared.vault.open(&place.record(&place.scope()), &proof);
         opened.map(drop).map_err(|source| unopened(&found.id, source))
     }
-}
 
-/// Takes one that nobody else has taken; false where there is none.
-async fn take_one(
-    connection: &mut AnyConnection,
-    proved: Vec<Interaction>,
-    now: Timestamp,
-) -> Result<bool, StoreError> {
-    for interaction in proved {
-        let id = interaction.id.as_str().to_owned();
-        if sqlx::query(TAKE).bind(id).fetch_optional(&mut *connection).await?.is_some() {
-            let entry = AuditEntry::of_interaction(AuditAction::OperationUsed, Outcome::Success, &interaction);
-            entry.insert(connection, now).await?;
-            return Ok(true);
+    /// Takes one that nobody else has taken, and leaves the proof for the round that may follow; `None` where there is none.
+    async fn take_one(
+        &self,
+        connection: &mut AnyConnection,
+        call: ExactCall<'_>,
+        proved: Vec<Taken>,
+        next: &str,
+        now: Timestamp,
+    ) -> Result<Option<Taken>, StoreError> {
+        for taken in proved {
+            let interaction = &taken.interaction;
+            if self.change(connection, call, interaction, [call.round, next], now + ROUND_LASTS).await? {
+                let detail = (!call.round.is_empty()).then_some("a further round");
+                let entry = AuditEntry::of_interaction(AuditAction::OperationUsed, Outcome::Success, interaction);
+                AuditEntry { detail, ..entry }.insert(connection, now).await?;
+                return Ok(Some(taken));
+            }
         }
+        Ok(None)
     }
-    Ok(false)
+
+    /// Seals a proof for another round; false where it is not that of `from` (any more).
+    async fn change(
+        &self,
+        connection: &mut AnyConnection,
+        call: ExactCall<'_>,
+        interaction: &Interaction,
+        [from, to]: [&str; 2],
+        until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let Some(place) = Place::new(interaction, call.digest, until, to) else { return Ok(false) };
+        let changed = sqlx::query(MOVE)
+            .bind(interaction.id.as_str().to_owned())
+            .bind(from.to_owned())
+            .bind(place.seal(&self.shared.vault)?)
+            .bind(to.to_owned())
+            .bind(micros(until))
+            .fetch_optional(connection)
+            .await?;
+        Ok(changed.is_some())
+    }
+
+    /// Gives back what `call` has claimed: it was not sent, or whoever got it says that it did nothing. What was taken away
+    /// meanwhile stays so.
+    pub async fn give_back(&self, call: ExactCall<'_>, claim: &Claim, now: Timestamp) -> Result<(), StoreError> {
+        Self::within(async {
+            let mut transaction = self.begin().await?;
+            for Taken { interaction, until } in &claim.taken {
+                if self.change(&mut transaction, call, interaction, [&claim.round, call.round], *until).await? {
+                    AuditEntry::of_interaction(AuditAction::OperationReturned, Outcome::Success, interaction)
+                        .insert(&mut transaction, now)
+                        .await?;
+                }
+            }
+            transaction.commit().await?;
+            Ok(())
+        })
+        .await
+    }
 }

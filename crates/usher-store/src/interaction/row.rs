@@ -20,7 +20,7 @@ macro_rules! open_states {
 
 macro_rules! columns {
     () => {
-        "id, issuer, subject, client, client_claim, provider, upstream, target, reason, state, \
+        "id, issuer, subject, client, client_claim, asked_by, provider, upstream, target, reason, state, \
          state_at, failure, created_at, expires_at, version"
     };
 }
@@ -61,6 +61,7 @@ pub(super) fn interaction(row: &AnyRow) -> Result<Interaction, StoreError> {
             client: ClientId::new(client).map_err(|_| StoreError::impossible(TABLE, "a client that is none"))?,
         },
         client_claim: row.try_get("client_claim")?,
+        asked_by: row.try_get("asked_by")?,
         provider: row.try_get("provider")?,
         destination: Destination { upstream: row.try_get("upstream")?, target: row.try_get("target")? },
         reason: AskReason::parse(row.try_get("reason")?)

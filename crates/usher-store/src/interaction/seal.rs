@@ -18,11 +18,22 @@ const FIND: &str = "SELECT seal FROM interactions WHERE id = $1";
 const FIND_OPERATION: &str = "SELECT operation FROM interactions WHERE id = $1";
 
 /// All that must stay as it was asked.
-pub(super) fn scope<'a>(principal: &'a Principal, provider: &'a str, destination: &'a Destination) -> [&'a str; 4] {
-    [principal.client.as_str(), provider, &destination.upstream, &destination.target]
+fn scope<'a>(
+    principal: &'a Principal,
+    provider: &'a str,
+    destination: &'a Destination,
+    asked_by: Option<&'a str>,
+) -> Vec<&'a str> {
+    let fixed = [principal.client.as_str(), provider, &destination.upstream, &destination.target];
+    fixed.into_iter().chain(asked_by).collect()
 }
 
-pub(super) fn place<'a>(id: &'a InteractionId, principal: &'a Principal, scope: &'a [&'a str; 4]) -> Record<'a> {
+fn scope_of(interaction: &Interaction) -> Vec<&str> {
+    let Interaction { principal, provider, destination, asked_by, .. } = interaction;
+    scope(principal, provider, destination, asked_by.as_deref())
+}
+
+fn place<'a>(id: &'a InteractionId, principal: &'a Principal, scope: &'a [&'a str]) -> Record<'a> {
     Record { kind: RecordKind::Interaction, id: id.as_str(), user: &principal.user, scope }
 }
 
@@ -34,7 +45,7 @@ pub(super) struct Seals {
 
 impl Seals {
     pub(super) fn of(vault: &Vault, new: &NewInteraction) -> Result<Self, StoreError> {
-        let scope = scope(&new.principal, &new.provider, &new.destination);
+        let scope = scope(&new.principal, &new.provider, &new.destination, new.asked_by.as_deref());
         let place = place(&new.id, &new.principal, &scope);
         let seal = vault.seal(&place, &[]).map_err(StoreError::Unsealed)?;
         let operation = |operation: &Operation| {
@@ -56,7 +67,7 @@ pub(super) async fn operation(
     let row = sqlx::query(FIND_OPERATION).bind(id).fetch_optional(&mut *connection).await?;
     let sealed: Option<Vec<u8>> = row.map(|row| row.try_get("operation")).transpose()?.flatten();
     let Some(sealed) = sealed else { return Ok(None) };
-    let scope = scope(&interaction.principal, &interaction.provider, &interaction.destination);
+    let scope = scope_of(interaction);
     let place = Record { kind: RecordKind::Operation, ..place(&interaction.id, &interaction.principal, &scope) };
     let read = vault.open(&place, &sealed).and_then(|bytes| Operation::parse(&bytes).ok_or(KeyError::Malformed));
     match read {
@@ -78,7 +89,7 @@ pub(super) async fn verify(
     let row = sqlx::query(FIND).bind(interaction.id.as_str().to_owned()).fetch_optional(&mut *connection).await?;
     let Some(row) = row else { return Ok(false) };
     let seal: Vec<u8> = row.try_get("seal")?;
-    let scope = scope(&interaction.principal, &interaction.provider, &interaction.destination);
+    let scope = scope_of(interaction);
     let opened = vault.open(&place(&interaction.id, &interaction.principal, &scope), &seal);
     // The seal has nothing in it: to open is to be genuine.
     let Err(source) = opened else { return Ok(true) };

@@ -28,6 +28,7 @@ fn interaction(state: S) -> Interaction {
             client: ClientId::new("client-1").unwrap(),
         },
         client_claim: None,
+        asked_by: None,
         provider: "weather".to_owned(),
         destination: Destination { upstream: "forecast".to_owned(), target: "https://forecast.example".to_owned() },
         reason: AskReason::Missing,

@@ -11,7 +11,7 @@ use crate::{Kind, StoreError};
 macro_rules! withdraw {
     ($lock:literal) => {
         concat!(
-            "UPDATE interactions SET state = 'expired', failure = NULL, version = version + 1 WHERE id IN \
+            "UPDATE interactions SET state = 'expired', failure = NULL, operation = NULL, version = version + 1 WHERE id IN \
              (SELECT id FROM interactions WHERE user_key = $1 AND client = $2 AND (",
             open_states!(),
             " OR state = 'failed')",
@@ -26,7 +26,7 @@ macro_rules! withdraw {
 pub(crate) const WITHDRAW: [&str; 2] = [withdraw!(""), withdraw!(" ORDER BY ask_key COLLATE \"C\" FOR UPDATE")];
 
 pub(crate) const WITHDRAW_APPROVALS: &str =
-    "UPDATE interactions SET proof = NULL WHERE user_key = $1 AND client = $2 AND proof IS NOT NULL";
+    "UPDATE interactions SET proof = NULL, operation = NULL WHERE user_key = $1 AND client = $2 AND proof IS NOT NULL";
 
 /// Ends the questions of a client that may still be answered, also those that could be started again; and takes back what it
 /// was allowed to call once and has not called yet.

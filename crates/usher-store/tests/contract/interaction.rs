@@ -255,6 +255,22 @@ pub(crate) async fn an_impossible_row_is_an_error(database: Database) {
     assert_eq!(error.to_string(), "interactions holds an impossible row: the state \"sung\"");
 }
 
+/// R-ID-02, R-GW-04: who named the client is part of what was asked; nobody makes it look verified afterwards.
+pub(crate) async fn who_named_the_client_cannot_be_changed(database: Database) {
+    let store = database.store().await;
+    let by = Some("key-1".to_owned());
+    for (asked_by, edit) in [(by.clone(), "NULL"), (by, "'key-2'"), (None, "'key-1'")] {
+        let new = NewInteraction { asked_by: asked_by.clone(), ..question("user-1") };
+        let asked = store.ask(&[new], None, at(0)).await.unwrap().remove(0);
+        assert_eq!(asked.asked_by, asked_by);
+        assert_eq!(database.run(&format!("UPDATE interactions SET asked_by = {edit}")).await, 1);
+        let read = store.interaction(&asked.id, at(1)).await.unwrap().unwrap();
+        let error = store.advance(read, Step::Open, at(1)).await.unwrap_err();
+        assert!(error.is_tampered(), "{error}");
+        database.run("DELETE FROM interactions").await;
+    }
+}
+
 pub(crate) async fn a_claim_with_a_nul_is_kept(database: Database) {
     let store = database.store().await;
     let new = NewInteraction { client_claim: Some("Host\0 1.0".to_owned()), ..question("user-1") };

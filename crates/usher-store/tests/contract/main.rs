@@ -130,6 +130,7 @@ contract! {
             starting_again_makes_no_second_open_question,
             a_refused_step_changes_nothing,
             an_impossible_row_is_an_error,
+            who_named_the_client_cannot_be_changed,
             a_claim_with_a_nul_is_kept,
         }
         keys {
@@ -185,6 +186,8 @@ contract! {
             a_revoked_client_calls_nothing_that_was_approved,
             of_many_claims_at_once_one_succeeds,
             several_approvals_are_used_together_or_not_at_all,
+            each_round_uses_what_the_one_before_left,
+            what_is_given_back_can_be_used_again,
             each_call_is_its_own_question_and_rests_alone,
             an_approval_that_was_written_or_changed_in_the_database_is_none,
             an_edited_call_is_not_shown_and_not_approved,

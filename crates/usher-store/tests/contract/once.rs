@@ -3,13 +3,14 @@
 use elicit::SystemRandom;
 use secrecy::SecretString;
 use usher_store::{
-    APPROVAL_LASTS, Asked, AuditAction, Claimed, Completion, DeclinedBy, ExactCall, Interaction, InteractionId,
-    NewInteraction, Operation, Step, Store, StoreError,
+    APPROVAL_LASTS, Asked, AuditAction, Claim, Claimed, Completion, DeclinedBy, ExactCall, Interaction, InteractionId,
+    NewInteraction, Operation, Step, Store, StoreError, VISIT_LASTS,
 };
 
 use crate::samples::{HOUR, at, client, completed, consented, destination, done, principal, question, user};
 use crate::setup::Database;
 
+const ONCE: Completion = Completion::Once { lasts: APPROVAL_LASTS };
 const PRIVATE: &str = "letter-of-alice-to-bob";
 
 fn operation(number: &str) -> Operation {
@@ -23,16 +24,16 @@ fn about(number: &str) -> NewInteraction {
 }
 
 async fn approved(store: &Store, new: NewInteraction) -> Interaction {
-    completed(store, new, Completion::Once).await
+    completed(store, new, ONCE).await
 }
 
 async fn claim(store: &Store, new: &NewInteraction, now: i64) -> bool {
     let digest = *new.operation.as_ref().unwrap().digest().unwrap();
-    let call = ExactCall { principal: &new.principal, destination: &new.destination, digest: &digest };
+    let call = ExactCall { principal: &new.principal, destination: &new.destination, digest: &digest, round: "" };
     let lacking = store.unapproved(call, &[&new.provider], at(now)).await.unwrap();
     let claimed = store.claim(call, &[&new.provider], at(now)).await.unwrap();
-    assert_eq!(claimed == Claimed::All, lacking.is_empty(), "looking and taking agree");
-    claimed == Claimed::All
+    assert_eq!(matches!(claimed, Claimed::All(_)), lacking.is_empty(), "looking and taking agree");
+    matches!(claimed, Claimed::All(_))
 }
 
 /// R-MRTR-03
@@ -44,7 +45,7 @@ pub(crate) async fn an_approval_is_used_once(database: Database) {
     crate::samples::consent(&store, asked.clone()).await;
     assert!(!claim(&store, &about("1"), 2).await, "nor is consent");
     let consented = store.interaction(&asked.id, at(2)).await.unwrap().unwrap();
-    done(store.complete(consented, Completion::Once, at(3)).await.unwrap());
+    done(store.complete(consented, ONCE, at(3)).await.unwrap());
 
     assert!(claim(&store, &about("1"), 4).await);
     assert!(!claim(&store, &about("1"), 4).await);
@@ -83,6 +84,69 @@ pub(crate) async fn an_approval_lasts_a_quarter_of_an_hour(database: Database) {
     approved(&store, about("1")).await;
     assert!(!claim(&store, &about("1"), 3 + lasts).await);
     assert!(claim(&store, &about("1"), 2 + lasts).await);
+    let lasts = VISIT_LASTS.as_secs();
+    for (number, late) in [("2", 1), ("3", 0)] {
+        completed(&store, about(number), Completion::Once { lasts: VISIT_LASTS }).await;
+        store.prune(at(2 + lasts)).await.unwrap();
+        assert_eq!(claim(&store, &about(number), 2 + lasts + late).await, late == 0, "a payment waits for a day");
+    }
+}
+
+/// The call `about` that comes with the answers of `round`.
+async fn claim_in(store: &Store, about: &NewInteraction, round: &str, now: i64) -> Option<Claim> {
+    let digest = *about.operation.as_ref().unwrap().digest().unwrap();
+    let call = ExactCall { principal: &about.principal, destination: &about.destination, digest: &digest, round };
+    match store.claim(call, &[&about.provider], at(now)).await.unwrap() {
+        Claimed::All(claim) => Some(claim),
+        Claimed::Lacking(_) => None,
+    }
+}
+
+async fn give_back(store: &Store, about: &NewInteraction, round: &str, claim: &Claim) {
+    let digest = *about.operation.as_ref().unwrap().digest().unwrap();
+    let call = ExactCall { principal: &about.principal, destination: &about.destination, digest: &digest, round };
+    store.give_back(call, claim, at(5)).await.unwrap();
+}
+
+/// R-MRTR-03: what was used is good for the round that follows, once; neither an earlier round nor the call from the beginning
+/// finds anything.
+pub(crate) async fn each_round_uses_what_the_one_before_left(database: Database) {
+    let store = database.store().await;
+    approved(&store, about("1")).await;
+    let first = claim_in(&store, &about("1"), "", 4).await.unwrap();
+    assert!(!first.is_empty() && first.round().len() == 43);
+    assert!(claim_in(&store, &about("2"), first.round(), 4).await.is_none(), "another call");
+    let second = claim_in(&store, &about("1"), first.round(), 4).await.unwrap();
+    assert_ne!(first.round(), second.round());
+    for used in ["", first.round(), "x"] {
+        assert!(claim_in(&store, &about("1"), used, 4).await.is_none(), "{used}");
+    }
+    store.prune(at(4 + 2 * HOUR)).await.unwrap();
+    assert!(claim_in(&store, &about("1"), second.round(), 4 + 2 * HOUR).await.is_some(), "as long as a round lasts");
+    assert_eq!(database.run("UPDATE interactions SET proof_round = ''").await, 1);
+    assert!(claim_in(&store, &about("1"), "", 4 + 2 * HOUR).await.is_none(), "an edited round is none");
+}
+
+/// What was not run is given back as it was: to the same round, and for no longer.
+pub(crate) async fn what_is_given_back_can_be_used_again(database: Database) {
+    let store = database.store().await;
+    approved(&store, about("1")).await;
+    let first = claim_in(&store, &about("1"), "", 4).await.unwrap();
+    give_back(&store, &about("1"), "", &first).await;
+    assert!(claim_in(&store, &about("1"), first.round(), 5).await.is_none());
+    assert!(claim_in(&store, &about("1"), "", 3 + APPROVAL_LASTS.as_secs()).await.is_none(), "for no longer");
+    let again = claim_in(&store, &about("1"), "", 5).await.unwrap();
+    give_back(&store, &about("1"), "", &first).await;
+    assert!(claim_in(&store, &about("1"), "", 5).await.is_none(), "an old claim gives nothing back");
+    let second = claim_in(&store, &about("1"), again.round(), 5).await.unwrap();
+    give_back(&store, &about("1"), again.round(), &second).await;
+    assert!(claim_in(&store, &about("1"), "", 5).await.is_none());
+    let second = claim_in(&store, &about("1"), again.round(), 5).await.unwrap();
+    let _ = store.revoke_client(&user("user-1"), &about("1").principal.client, at(5)).await.unwrap();
+    give_back(&store, &about("1"), again.round(), &second).await;
+    assert!(claim_in(&store, &about("1"), again.round(), 5).await.is_none(), "what was taken away stays so");
+    let rows = store.audit_of(&user("user-1"), 100).await.unwrap();
+    assert_eq!(rows.iter().filter(|row| row.action == Some(AuditAction::OperationReturned)).count(), 2);
 }
 
 /// R-OAUTH-04
@@ -106,8 +170,9 @@ pub(crate) async fn of_many_claims_at_once_one_succeeds(database: Database) {
     let claims = (0..12).map(|_| {
         let (store, new) = (store.clone(), new.clone());
         tokio::spawn(async move {
-            let call = ExactCall { principal: &new.principal, destination: &new.destination, digest: &digest };
-            store.claim(call, &[&new.provider], at(4)).await.unwrap() == Claimed::All
+            let call =
+                ExactCall { principal: &new.principal, destination: &new.destination, digest: &digest, round: "" };
+            matches!(store.claim(call, &[&new.provider], at(4)).await.unwrap(), Claimed::All(_))
         })
     });
     let mut won = 0;
@@ -123,12 +188,12 @@ pub(crate) async fn several_approvals_are_used_together_or_not_at_all(database: 
     approved(&store, about("1")).await;
     let new = about("1");
     let digest = *new.operation.as_ref().unwrap().digest().unwrap();
-    let call = ExactCall { principal: &new.principal, destination: &new.destination, digest: &digest };
+    let call = ExactCall { principal: &new.principal, destination: &new.destination, digest: &digest, round: "" };
     let both = ["weather", "maps"];
     let lacking = store.claim(call, &both, at(4)).await.unwrap();
     assert_eq!(lacking, Claimed::Lacking(vec!["maps".to_owned()]));
     approved(&store, second).await;
-    assert_eq!(store.claim(call, &both, at(4)).await.unwrap(), Claimed::All);
+    assert!(matches!(store.claim(call, &both, at(4)).await.unwrap(), Claimed::All(_)));
 }
 
 /// R-SEC-01: each call is its own question; a decline rests that call and no other.
@@ -152,7 +217,8 @@ pub(crate) async fn an_approval_that_was_written_or_changed_in_the_database_is_n
     let store = database.store().await;
     let change = async |sql: &str| assert!(database.run(sql).await > 0, "{sql}");
     store.ask(&[about("1")], None, at(0)).await.unwrap();
-    change("UPDATE interactions SET state = 'completed', state_at = 1800000003000000").await;
+    change("UPDATE interactions SET state = 'completed', state_at = 1800000003000000, proof_until = 1800000903000000")
+        .await;
     assert!(!claim(&store, &about("1"), 4).await);
     change("UPDATE interactions SET proof = seal").await;
     assert!(!claim(&store, &about("1"), 4).await);
@@ -161,7 +227,7 @@ pub(crate) async fn an_approval_that_was_written_or_changed_in_the_database_is_n
     let right = approved(&store, about("1")).await;
     let other = store.ask(&[about("2")], None, at(0)).await.unwrap().remove(0);
     let copy = format!(
-        "UPDATE interactions SET state = 'completed', state_at = 1800000003000000, \
+        "UPDATE interactions SET state = 'completed', state_at = 1800000003000000, proof_until = 1800000903000000, \
          proof = (SELECT proof FROM interactions WHERE id = '{}') WHERE id = '{}'",
         right.id, other.id
     );
@@ -174,7 +240,7 @@ pub(crate) async fn an_approval_that_was_written_or_changed_in_the_database_is_n
     change(&format!("UPDATE interactions SET proof = NULL WHERE id = '{}'", other.id)).await;
     change(&aim).await;
     assert!(!claim(&store, &about("2"), 4).await, "an approval that was pointed at another call");
-    change("UPDATE interactions SET state_at = state_at + 600000000").await;
+    change("UPDATE interactions SET proof_until = proof_until + 600000000").await;
     assert!(!claim(&store, &about("2"), 604).await, "one that was made to last longer");
     let rows = store.audit_of(&user("user-1"), 100).await.unwrap();
     assert!(rows.iter().filter(|row| row.action == Some(AuditAction::InteractionTampered)).count() >= 3, "{rows:?}");
@@ -194,10 +260,10 @@ pub(crate) async fn an_edited_call_is_not_shown_and_not_approved(database: Datab
     assert_eq!(database.run(&sql).await, 1);
     let error = store.operation(&one, at(3)).await.unwrap_err();
     assert!(error.is_tampered(), "{error}");
-    let refused = store.complete(one.clone(), Completion::Once, at(3)).await;
+    let refused = store.complete(one.clone(), ONCE, at(3)).await;
     assert!(matches!(refused, Err(StoreError::Unopened { .. })), "{refused:?}");
     database.run("UPDATE interactions SET operation = NULL").await;
-    let refused = store.complete(one, Completion::Once, at(3)).await.unwrap();
+    let refused = store.complete(one, ONCE, at(3)).await.unwrap();
     assert!(matches!(refused, usher_store::Advanced::Refused(_)), "{refused:?}");
     assert!(!claim(&store, &about("1"), 4).await);
 }
@@ -216,11 +282,21 @@ pub(crate) async fn a_call_is_sealed_and_goes_when_it_is_of_no_more_use(database
     let waits = approved(&store, about("3")).await;
     let open = store.ask(&[about("4")], None, at(0)).await.unwrap().remove(0);
     store.prune(at(600)).await.unwrap();
-    assert!(kept(&waits).await && kept(&open).await, "an approved call may still come");
+    assert!(kept(&waits).await, "an approved call may still come");
+    assert!(!kept(&open).await, "its question is over");
     let pruned = store.prune(at(600 + APPROVAL_LASTS.as_secs())).await.unwrap();
-    assert_eq!(pruned.operations, 2);
-    assert!(!kept(&waits).await && !kept(&open).await);
-    assert_eq!(store.prune(at(HOUR)).await.unwrap().operations, 0);
+    assert_eq!(pruned.operations, 1);
+    assert!(!kept(&waits).await);
+    for number in ["5", "6"] {
+        let asked = store.ask(&[about(number)], None, at(HOUR)).await.unwrap().remove(0);
+        if number == "5" {
+            done(store.advance(asked.clone(), Step::Withdraw, at(HOUR)).await.unwrap());
+        } else {
+            let _ = store.revoke_client(&user("user-1"), &asked.principal.client, at(HOUR)).await.unwrap();
+        }
+        assert!(!kept(&asked).await, "withdrawn");
+    }
+    assert_eq!(store.prune(at(2 * HOUR)).await.unwrap().operations, 0);
 }
 
 /// R-OAUTH-02: a way back works once, for the browser that left, and for the newest leave.

@@ -43,6 +43,7 @@ pub(crate) fn question(subject: &str) -> NewInteraction {
         id: InteractionId::new(&SystemRandom),
         principal: principal(subject),
         client_claim: Some("Example Host 1.0".to_owned()),
+        asked_by: None,
         provider: "weather".to_owned(),
         destination: destination("forecast"),
         reason: AskReason::Missing,

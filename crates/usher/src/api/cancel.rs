@@ -8,18 +8,14 @@ use axum::{
     response::Response,
 };
 use http::HeaderMap;
-use usher_store::{ApiScope, InteractionId};
+use usher_store::InteractionId;
 
 use super::{
     answer::{self, Interaction},
-    fields::nothing,
     key::Caller,
     problem::{Problem, ProblemKind},
 };
-use crate::{
-    app::App,
-    broker::{Followed, Withdrawn},
-};
+use crate::{app::App, broker::Withdrawn};
 
 /// Take a question back.
 ///
@@ -42,20 +38,13 @@ pub(super) async fn cancel(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let caller = Caller::of(&app, &headers, ApiScope::InteractionsWrite).await?;
-    nothing(&headers, body).await?;
-    let Ok(Path(id)) = id else { return Err(Problem::no_interaction()) };
+    let (caller, id) = Caller::changing(&app, id, &headers, body).await?;
     match app.broker.withdraw_for(&caller.key, &id).await? {
         Withdrawn::Done(interaction) => Ok(answer::ok(&Interaction::of(&app, &interaction))),
         Withdrawn::Answered(interaction) => {
             let detail = format!("the interaction is {}, which stays", interaction.state.name());
             Err(Problem::new(ProblemKind::Answered, detail))
         }
-        Withdrawn::None(none) => {
-            if matches!(none, Followed::Foreign) {
-                caller.foreign(&app);
-            }
-            Err(Problem::no_interaction())
-        }
+        Withdrawn::None(none) => Err(caller.found_none(&app, &none)),
     }
 }

@@ -8,18 +8,14 @@ use axum::{
     response::Response,
 };
 use http::HeaderMap;
-use usher_store::{ApiScope, InteractionId};
+use usher_store::InteractionId;
 
 use super::{
     answer::{self, Interaction},
-    fields::nothing,
     key::Caller,
     problem::Problem,
 };
-use crate::{
-    app::App,
-    broker::{Followed, NotCompleted},
-};
+use crate::{app::App, broker::NotCompleted};
 
 /// Say that a visit to an external page is done.
 ///
@@ -43,17 +39,13 @@ pub(super) async fn complete(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let caller = Caller::of(&app, &headers, ApiScope::InteractionsWrite).await?;
-    nothing(&headers, body).await?;
-    let Ok(Path(id)) = id else { return Err(Problem::no_interaction()) };
+    let (caller, id) = Caller::changing(&app, id, &headers, body).await?;
     match app.broker.complete_for(&caller.key, &id).await {
         Ok(interaction) => Ok(answer::ok(&Interaction::of(&app, &interaction))),
         Err(NotCompleted::NotFound) => {
             // Read once more for what there is not as well, so that both take the same time.
-            if matches!(app.broker.of_server(&id, &caller.key.server).await?, Followed::Foreign) {
-                caller.foreign(&app);
-            }
-            Err(Problem::no_interaction())
+            let found = app.broker.of_server(&id, &caller.key.server).await?;
+            Err(caller.found_none(&app, &found))
         }
         Err(error) => Err(error.into()),
     }

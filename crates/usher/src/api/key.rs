@@ -1,11 +1,18 @@
 //! Who calls: a key of the API, and the server that it speaks for.
 
+use axum::{
+    body::Body,
+    extract::{Path, rejection::PathRejection},
+};
 use elicit::{ClientId, Principal};
 use http::{HeaderMap, header};
-use usher_store::{ApiKey, ApiKeyText, ApiScope, AuditAction};
+use usher_store::{ApiKey, ApiKeyText, ApiScope, AuditAction, InteractionId};
 
-use super::problem::{Problem, ProblemKind};
-use crate::{app::App, config::Upstream, identity::bearer};
+use super::{
+    fields::nothing,
+    problem::{Problem, ProblemKind},
+};
+use crate::{app::App, broker::Followed, config::Upstream, identity::bearer};
 
 /// A caller that was verified.
 pub(super) struct Caller<'a> {
@@ -46,9 +53,25 @@ impl<'a> Caller<'a> {
         Ok(Self { key, upstream })
     }
 
-    /// Somebody asks for an interaction of another server.
-    pub(super) fn foreign(&self, app: &App) {
-        turned_away(app, AuditAction::ApiKeyRefused, &self.key);
+    /// Whoever changes one interaction, with a request that says nothing more.
+    pub(super) async fn changing(
+        app: &'a App,
+        id: Result<Path<InteractionId>, PathRejection>,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Result<(Self, InteractionId), Problem> {
+        let caller = Self::of(app, headers, ApiScope::InteractionsWrite).await?;
+        nothing(headers, body).await?;
+        let Ok(Path(id)) = id else { return Err(Problem::no_interaction()) };
+        Ok((caller, id))
+    }
+
+    /// There is no such interaction for this server. That it asked for another's is audited.
+    pub(super) fn found_none(&self, app: &App, followed: &Followed) -> Problem {
+        if matches!(followed, Followed::Foreign) {
+            turned_away(app, AuditAction::ApiKeyRefused, &self.key);
+        }
+        Problem::no_interaction()
     }
 }
 

@@ -66,10 +66,6 @@ pub(super) async fn show(
     };
     match followed {
         Followed::Own(interaction) => Ok(answer::ok(&Interaction::of(&app, &interaction))),
-        Followed::Unknown => Err(Problem::no_interaction()),
-        Followed::Foreign => {
-            caller.foreign(&app);
-            Err(Problem::no_interaction())
-        }
+        none => Err(caller.found_none(&app, &none)),
     }
 }

@@ -41,6 +41,20 @@ pub enum Refusal {
     Store(#[from] StoreError),
 }
 
+/// How questions are asked.
+pub(super) struct Asking<'a> {
+    /// What the client says of itself.
+    pub(super) client_claim: Option<&'a str>,
+    /// The key of the API that it is asked with, where the client did not call through us.
+    pub(super) asked_by: Option<&'a str>,
+    /// What is asked for.
+    pub(super) missing: &'a [Missing],
+    /// The session that is owed a completion notice for each (R-DONE-01).
+    pub(super) notify: Option<&'a SessionKey>,
+    /// How long a person has for it.
+    pub(super) lives: Duration,
+}
+
 impl Broker {
     /// Puts questions into the store, one for each thing that is missing. An open question of the same principal about the
     /// same credential (or the same call, where its answer is good for that call alone) is joined, so that parallel calls
@@ -54,33 +68,21 @@ impl Broker {
         missing: &[Missing],
         notify: Option<&SessionKey>,
     ) -> Result<Vec<Interaction>, Refusal> {
-        self.ask_lasting(call, client_claim, missing, notify, INTERACTION_LIVES).await
+        let asking = Asking { client_claim, asked_by: None, missing, notify, lives: INTERACTION_LIVES };
+        self.ask_as(call, &asking).await
     }
 
-    /// The same with questions that last for `lives`.
-    pub(super) async fn ask_lasting(
-        &self,
-        call: Call<'_>,
-        client_claim: Option<&str>,
-        missing: &[Missing],
-        notify: Option<&SessionKey>,
-        lives: Duration,
-    ) -> Result<Vec<Interaction>, Refusal> {
-        let asked = self.ask_within_limits(call, client_claim, missing, notify, lives).await;
+    /// The same in full.
+    pub(super) async fn ask_as(&self, call: Call<'_>, asking: &Asking<'_>) -> Result<Vec<Interaction>, Refusal> {
+        let asked = self.ask_within_limits(call, asking).await;
         if matches!(&asked, Err(refusal) if !matches!(refusal, Refusal::Store(_))) {
             self.turned_away(AuditAction::InteractionLimited, Some(call.principal), Some(&call.upstream.name));
         }
         asked
     }
 
-    async fn ask_within_limits(
-        &self,
-        call: Call<'_>,
-        client_claim: Option<&str>,
-        missing: &[Missing],
-        notify: Option<&SessionKey>,
-        lives: Duration,
-    ) -> Result<Vec<Interaction>, Refusal> {
+    async fn ask_within_limits(&self, call: Call<'_>, asking: &Asking<'_>) -> Result<Vec<Interaction>, Refusal> {
+        let Asking { missing, notify, lives, .. } = *asking;
         let questions: Vec<Question> = missing.iter().map(|one| self.question(call, &one.provider)).collect();
         for (question, Missing { provider, .. }) in questions.iter().zip(missing) {
             if let Some(retry_after) = self.limits.rests(question) {
@@ -91,7 +93,7 @@ impl Broker {
             return Err(Refusal::TooMany { retry_after: refused.retry_after });
         }
         let now = self.clock.now();
-        let new = missing.iter().map(|one| self.new_interaction(call, client_claim, one, now + lives));
+        let new = missing.iter().map(|one| self.new_interaction(call, asking, one, now + lives));
         let new = new.collect::<Result<Vec<_>, _>>()?;
         let from_now = |until: Timestamp| Duration::try_from(until.duration_since(now)).unwrap_or_default();
         match self.store.ask_within(&new, notify, self.config.limits.user_open_questions, now).await? {
@@ -110,7 +112,7 @@ impl Broker {
     fn new_interaction(
         &self,
         call: Call<'_>,
-        client_claim: Option<&str>,
+        asking: &Asking<'_>,
         missing: &Missing,
         expires_at: Timestamp,
     ) -> Result<NewInteraction, Refusal> {
@@ -123,7 +125,8 @@ impl Broker {
         Ok(NewInteraction {
             id: InteractionId::new(&*self.random),
             principal: call.principal.clone(),
-            client_claim: client_claim.map(str::to_owned),
+            client_claim: asking.client_claim.map(str::to_owned),
+            asked_by: asking.asked_by.map(str::to_owned),
             provider: missing.provider.clone(),
             destination: call.upstream.destination(),
             reason: missing.reason,
@@ -132,7 +135,8 @@ impl Broker {
         })
     }
 
-    pub(super) fn is_per_call(&self, provider: &str) -> bool {
+    /// Whether what the provider asks for is good for one call alone.
+    pub fn is_per_call(&self, provider: &str) -> bool {
         self.config.provider(provider).is_some_and(Provider::is_per_call)
     }
 

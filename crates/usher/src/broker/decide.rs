@@ -7,8 +7,8 @@ use elicit::{ClientId, Principal, UserId};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use usher_store::{
-    Advanced, Approval, AskReason, AuditAction, AuditEntry, Claimed, Credential, CredentialStatus, DeclinedBy,
-    ExactCall, InteractionId, InteractionState, Operation, Outcome, Step, StoreError, fail_point,
+    Advanced, Approval, AskReason, AuditAction, AuditEntry, Claim, Claimed, Credential, CredentialStatus, DeclinedBy,
+    InteractionId, InteractionState, Outcome, Step, StoreError, fail_point,
 };
 
 use super::{Broker, needs::Call, waiting::until};
@@ -26,8 +26,8 @@ const ATTEMPTS: usize = 8;
 /// What is to be done with a call.
 #[derive(Debug)]
 pub enum Decision {
-    /// Send it upstream with these credentials.
-    Go(Injection),
+    /// Send it upstream with these credentials, and with what was done for this call alone, which is used up by that.
+    Go(Injection, Claim),
     /// Ask for these first.
     Ask(Vec<Missing>),
 }
@@ -39,6 +39,13 @@ pub struct Missing {
     pub provider: String,
     /// Why it is asked for.
     pub reason: AskReason,
+}
+
+impl Missing {
+    /// What was never there.
+    pub(super) fn of(provider: String) -> Self {
+        Self { provider, reason: AskReason::Missing }
+    }
 }
 
 /// What became of the questions that a call waits for.
@@ -63,8 +70,14 @@ impl Broker {
         let mut injection = Injection::default();
         let required = |need: &Need| call.requires(need);
         let mut missing = self.examine(call.principal, call.upstream, required, &mut injection).await?;
-        missing.extend(self.unapproved(call, missing.is_empty()).await?);
-        Ok(if missing.is_empty() { Decision::Go(injection) } else { Decision::Ask(missing) })
+        let claim = match self.approved(call, missing.is_empty()).await? {
+            Claimed::All(claim) => claim,
+            Claimed::Lacking(lacking) => {
+                missing.extend(lacking.into_iter().map(Missing::of));
+                Claim::default()
+            }
+        };
+        Ok(if missing.is_empty() { Decision::Go(injection, claim) } else { Decision::Ask(missing) })
     }
 
     /// Whether something is done anew for this very call, so that the whole of it must be known.
@@ -79,38 +92,43 @@ impl Broker {
         needs.map(|need| need.provider.as_str()).collect()
     }
 
-    /// What must be done anew for this very call, and was not. With `claims`, and if nothing is missing, it is used up: a
-    /// call that is not sent after that asks again (R-MRTR-03).
-    async fn unapproved(&self, call: Call<'_>, claims: bool) -> Result<Vec<Missing>, StoreError> {
+    /// Whether what must be done anew for this very call was done. With `claims`, and if nothing is missing, it is used up: a
+    /// call that is not sent after that [gives it back](Self::give_back), or asks again (R-MRTR-03).
+    async fn approved(&self, call: Call<'_>, claims: bool) -> Result<Claimed, StoreError> {
         let providers = self.per_call(call);
-        if providers.is_empty() { Ok(Vec::new()) } else { self.unapproved_of(call, providers, claims).await }
+        if providers.is_empty() {
+            return Ok(Claimed::All(Claim::default()));
+        }
+        self.approved_of(call, &providers, claims).await
     }
 
     /// The same of these providers alone.
-    pub(super) async fn unapproved_of(
+    pub(super) async fn approved_of(
         &self,
         call: Call<'_>,
-        providers: Vec<&str>,
+        providers: &[&str],
         claims: bool,
-    ) -> Result<Vec<Missing>, StoreError> {
-        let lacking = match call.operation.and_then(Operation::digest) {
-            // Nobody can have approved a call that is not known.
-            None => providers.into_iter().map(str::to_owned).collect(),
-            Some(digest) => {
-                let destination = call.upstream.destination();
-                let exact = ExactCall { principal: call.principal, destination: &destination, digest };
-                let now = self.clock.now();
-                if claims {
-                    match self.store.claim(exact, &providers, now).await? {
-                        Claimed::All => Vec::new(),
-                        Claimed::Lacking(lacking) => lacking,
-                    }
-                } else {
-                    self.store.unapproved(exact, &providers, now).await?
-                }
-            }
+    ) -> Result<Claimed, StoreError> {
+        let destination = call.upstream.destination();
+        // Nobody can have approved a call that is not known.
+        let Some(exact) = call.exact(&destination) else {
+            return Ok(Claimed::Lacking(providers.iter().copied().map(str::to_owned).collect()));
         };
-        Ok(lacking.into_iter().map(|provider| Missing { provider, reason: AskReason::Missing }).collect())
+        let now = self.clock.now();
+        if claims {
+            return self.store.claim(exact, providers, now).await;
+        }
+        Ok(Claimed::Lacking(self.store.unapproved(exact, providers, now).await?))
+    }
+
+    /// A call that was to go on was not run: what it has used up is there again. Where the store does not answer it stays
+    /// used, and the person is asked again.
+    pub async fn give_back(&self, call: Call<'_>, claim: &Claim) {
+        let destination = call.upstream.destination();
+        let Some(exact) = call.exact(&destination).filter(|_| !claim.is_empty()) else { return };
+        if let Err(error) = self.store.give_back(exact, claim, self.clock.now()).await {
+            tracing::warn!(upstream = call.upstream.name, %error, "an approval of a call that was not run stays used");
+        }
     }
 
     /// What of all that an upstream needs is missing, whatever the call.

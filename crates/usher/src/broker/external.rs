@@ -10,11 +10,11 @@ use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
 use usher_store::{
     Advanced, AuditAction, AuditEntry, Completion, Interaction, InteractionId, InteractionState, Operation, Outcome,
-    StateName, StoreError, fail_point,
+    StateName, StoreError, VISIT_LASTS, fail_point,
 };
 
 pub use self::confirm::ConfirmError;
-use super::{Broker, Submitted, Visit, VisitError};
+use super::{Broker, Submitted, Visit, VisitError, looks::Turn};
 use crate::{
     config::{
         Confirm, External, Per,
@@ -75,7 +75,7 @@ pub enum NotCompleted {
 impl External {
     fn completion(&self) -> Completion {
         match self.per {
-            Per::Call => Completion::Once,
+            Per::Call => Completion::Once { lasts: VISIT_LASTS },
             Per::User => Completion::Connect { secrets: std::collections::BTreeMap::new() },
         }
     }
@@ -129,7 +129,8 @@ impl Broker {
         Ok(false)
     }
 
-    /// Finds out whether a visit is done, where the other side can be asked, and completes it if so.
+    /// Finds out whether a visit is done, where the other side can be asked, and completes it if so. The other side is asked
+    /// once at a time, and once in five seconds: in between its last answer counts.
     pub async fn look(&self, id: &InteractionId, user: &UserId) -> Result<Looked, VisitError> {
         let visit = self.open(id, user).await?;
         let Some(external) = visit.provider.external().cloned() else {
@@ -140,6 +141,11 @@ impl Broker {
         let Some(confirm) = external.confirm.as_ref().filter(|_| left) else {
             return Ok(Looked::Waiting(Box::new(visit)));
         };
+        match self.looks.turn(id, self.clock.now()) {
+            Turn::Look => {}
+            Turn::Known(Some(error)) => return Ok(Looked::Open(Box::new(visit), error)),
+            Turn::Known(None) => return Ok(Looked::Waiting(Box::new(visit))),
+        }
         match self.confirmed(confirm, id).await {
             Ok(()) => match self.complete(visit, &|| external.completion()).await? {
                 Submitted::Completed(interaction) => Ok(Looked::Completed(interaction)),
@@ -148,6 +154,7 @@ impl Broker {
                 }
             },
             Err(error) => {
+                self.looks.note(id, error);
                 tracing::info!(provider = visit.provider.name, interaction = %id, %error, "an external visit is open");
                 Ok(Looked::Open(Box::new(visit), error))
             }

@@ -4,6 +4,7 @@ mod ask;
 mod decide;
 mod external;
 mod limits;
+mod looks;
 mod needs;
 mod servers;
 mod visit;
@@ -19,6 +20,7 @@ pub use self::{
     decide::{Decision, INTERACTION_LIVES, Missing, Waited},
     external::{ConfirmError, Departed, Looked, NotCompleted},
     limits::{Limits, Question},
+    looks::Looks,
     needs::Call,
     servers::{AskedFor, Followed, ServerQuestion, Withdrawn},
     visit::*,
@@ -37,4 +39,5 @@ pub struct Broker {
     pub(crate) credentials: Credentials,
     pub(crate) limits: Arc<Limits>,
     pub(crate) waiting: Waiting,
+    pub(crate) looks: Arc<Looks>,
 }

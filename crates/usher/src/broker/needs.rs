@@ -1,7 +1,7 @@
 //! Which credentials a call needs.
 
 use elicit::{ASKING_METHODS, Principal};
-use usher_store::Operation;
+use usher_store::{Destination, ExactCall, Operation};
 
 use crate::config::{Need, Upstream};
 
@@ -18,6 +18,9 @@ pub struct Call<'a> {
     pub subject: Option<&'a str>,
     /// The whole call, where something is done anew for this very call ([`Broker::asks_per_call`](super::Broker)).
     pub operation: Option<&'a Operation>,
+    /// The [round](usher_store::Claim::round) of the server's own questions that the call brings the answers of; empty where it
+    /// brings none.
+    pub round: &'a str,
 }
 
 impl Call<'_> {
@@ -26,6 +29,12 @@ impl Call<'_> {
     pub fn requires(&self, need: &Need) -> bool {
         let Some(subject) = self.subject else { return false };
         ASKING_METHODS.contains(&self.method) && need.asks(self.method, subject)
+    }
+
+    /// The call as the store knows it, where the whole of it is known.
+    pub(super) fn exact<'c>(&'c self, destination: &'c Destination) -> Option<ExactCall<'c>> {
+        let digest = self.operation?.digest()?;
+        Some(ExactCall { principal: self.principal, destination, digest, round: self.round })
     }
 }
 
@@ -67,7 +76,7 @@ mod tests {
             Principal { user: UserId::new("issuer", "subject").unwrap(), client: ClientId::new("client").unwrap() };
         let upstream = upstream(&[]);
         let requires = |method, subject| {
-            Call { principal: &principal, upstream: &upstream, method, subject, operation: None }
+            Call { principal: &principal, upstream: &upstream, method, subject, operation: None, round: "" }
                 .requires(&upstream.needs[0])
         };
         for method in ["initialize", "server/discover", "tools/list", "ping", "subscriptions/listen", "x/unknown"] {
@@ -84,8 +93,15 @@ mod tests {
             Principal { user: UserId::new("issuer", "subject").unwrap(), client: ClientId::new("client").unwrap() };
         let upstream = upstream(&["tools/get_*", "resources/*"]);
         let requires = |method, subject| {
-            Call { principal: &principal, upstream: &upstream, method, subject: Some(subject), operation: None }
-                .requires(&upstream.needs[0])
+            Call {
+                principal: &principal,
+                upstream: &upstream,
+                method,
+                subject: Some(subject),
+                operation: None,
+                round: "",
+            }
+            .requires(&upstream.needs[0])
         };
         assert!(requires("tools/call", "get_forecast"));
         assert!(!requires("tools/call", "set_forecast"));

@@ -8,11 +8,11 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use usher_store::{
-    Advanced, ApiKey, AuditAction, AuditEntry, Interaction, InteractionId, InteractionState, Operation, Outcome, Step,
-    StoreError,
+    Advanced, ApiKey, AuditAction, AuditEntry, Claimed, Interaction, InteractionId, InteractionState, Operation,
+    Outcome, Step, StoreError,
 };
 
-use super::{Broker, NotCompleted, Refusal, needs::Call, waiting::until};
+use super::{Broker, Missing, NotCompleted, Refusal, ask::Asking, needs::Call, waiting::until};
 use crate::{
     config::{Need, Upstream},
     credentials::Injection,
@@ -85,12 +85,16 @@ impl Broker {
             method: operation.map_or("", Operation::method),
             subject: operation.map(Operation::subject),
             operation,
+            round: "",
         };
         let missing = if !self.is_per_call(provider) {
             let required = |need: &Need| need.provider == provider;
             self.examine(principal, upstream, required, &mut Injection::default()).await?
         } else if operation.is_some() {
-            self.unapproved_of(call, vec![provider], true).await?
+            match self.approved_of(call, &[provider], true).await? {
+                Claimed::All(_) => Vec::new(),
+                Claimed::Lacking(lacking) => lacking.into_iter().map(Missing::of).collect(),
+            }
         } else {
             return Err(Refusal::NoOperation(provider.to_owned()));
         };
@@ -99,7 +103,8 @@ impl Broker {
         }
         // As the store has it, where what is finer is cut off.
         let before = self.clock.now().as_microsecond();
-        let asked = self.ask_lasting(call, client_claim, &missing, None, lives).await?;
+        let asking = Asking { client_claim, asked_by: Some(key.id.as_str()), missing: &missing, notify: None, lives };
+        let asked = self.ask_as(call, &asking).await?;
         let Some(asked) = asked.into_iter().next() else { return Ok(AskedFor::Nothing) };
         if asked.created_at.as_microsecond() < before {
             return Ok(AskedFor::Joined(Box::new(asked)));

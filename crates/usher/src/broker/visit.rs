@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use elicit::UserId;
 use secrecy::SecretString;
 use usher_store::{
-    Advanced, Approval, AuditAction, AuditEntry, Completion, DeclinedBy, Interaction, InteractionId, InteractionState,
-    Obstacle, Operation, Outcome, Step, StoreError, fail_point,
+    APPROVAL_LASTS, Advanced, Approval, AuditAction, AuditEntry, Completion, DeclinedBy, Interaction, InteractionId,
+    InteractionState, Obstacle, Operation, Outcome, Step, StoreError, fail_point,
 };
 
 pub use self::{
@@ -181,7 +181,7 @@ impl Broker {
         }
         let visit = self.consent(visit).await?;
         fail_point!(Consented);
-        self.complete(visit, &|| Completion::Once).await
+        self.complete(visit, &|| Completion::Once { lasts: APPROVAL_LASTS }).await
     }
 
     /// A person declines on the page. The same is not asked again by itself for a while.

@@ -188,6 +188,8 @@ pub enum Form<'a> {
     Begun(&'a InteractionId),
     /// Coming back from somebody else's page: no form, but what ties the way back to this session.
     Return(&'a InteractionId),
+    /// The page after a look at what became of a visit: no form, but the mark in its address that we looked.
+    Looked(&'a InteractionId),
     /// Signing out.
     SignOut,
 }
@@ -204,13 +206,16 @@ impl Form<'_> {
             Self::EndOthers => "end-others",
             Self::Begun(_) => "begun",
             Self::Return(_) => "return",
+            Self::Looked(_) => "looked",
             Self::SignOut => "sign-out",
         }
     }
 
     fn subject(&self) -> &str {
         match self {
-            Self::Connect(id) | Self::Begun(id) | Self::Return(id) | Self::Release(id) => id.as_str(),
+            Self::Connect(id) | Self::Begun(id) | Self::Return(id) | Self::Looked(id) | Self::Release(id) => {
+                id.as_str()
+            }
             Self::Disconnect(name) | Self::Reconnect(name) | Self::Revoke(name) => name,
             Self::EndBrowser(id) => id.as_str(),
             Self::EndOthers | Self::SignOut => "",

@@ -114,6 +114,14 @@ impl<'a> Message<'a> {
             Self::Notification { .. } => None,
         }
     }
+
+    /// The params, where the message has some.
+    pub fn params(&self) -> Option<&'a RawValue> {
+        match self {
+            Self::Request { params, .. } | Self::Notification { params, .. } => *params,
+            Self::Response { .. } => None,
+        }
+    }
 }
 
 /// The text of a raw JSON string; `None` where the value is something else.

@@ -122,6 +122,7 @@ pub(crate) fn interaction(state: InteractionState) -> Interaction {
             client: ClientId::new("claude-desktop").unwrap(),
         },
         client_claim: Some("Claude Desktop".into()),
+        asked_by: None,
         provider: "weather".into(),
         destination: Destination { upstream: "weather-server".into(), target: "https://weather-mcp.example".into() },
         reason: AskReason::Missing,

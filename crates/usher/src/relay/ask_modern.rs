@@ -44,6 +44,12 @@ pub(super) async fn ask(call: &Call, missing: &[Missing], before: &Round) -> Res
         carried: before.carried.clone(),
         connects: call.connects,
         refused: before.refused,
+        // What is asked for anew takes the place of what was used up.
+        proof: if missing.iter().any(|one| call.caller.app.broker.is_per_call(&one.provider)) {
+            String::new()
+        } else {
+            before.proof.clone()
+        },
         ..Round::default()
     };
     let mut questions = no_questions(call);

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use bytes::Bytes;
-use elicit::{Era, Principal};
-use http::{HeaderMap, HeaderValue, header};
+use elicit::{Era, Principal, codes};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
-use usher_store::{AuditAction, Operation, OperationError, Session, StoreError};
+use usher_store::{AuditAction, Operation, Session, StoreError};
 
 use super::{
     connect_tool,
@@ -24,7 +24,11 @@ use crate::{
     broker::{self, Decision, Missing},
     config::Upstream,
     credentials::Injection,
-    mcp::headers::{self, LAST_EVENT_ID},
+    mcp::{
+        alike::{Ambiguous, all_shown},
+        headers::{self, LAST_EVENT_ID},
+        params::Params,
+    },
 };
 
 /// How many credentials a person gives for one call that the upstream then refuses: a key that the provider's check accepts
@@ -81,9 +85,10 @@ impl Caller {
             method: "",
             subject: None,
             operation: None,
+            round: "",
         };
         match self.app.broker.decide(call).await? {
-            Decision::Go(injection) => Ok(injection),
+            Decision::Go(injection, _) => Ok(injection),
             // Only calls that name something can lack a credential.
             Decision::Ask(_) => Ok(Injection::default()),
         }
@@ -118,6 +123,10 @@ pub(super) struct Call {
     pub(super) connects: bool,
     /// The whole of the call, where something is done anew for this very call.
     pub(super) operation: Option<Arc<Operation>>,
+    /// The round of the server's own questions whose answers it brings, where something was done for it alone.
+    pub(super) round: String,
+    /// The round that may follow, in the same case.
+    pub(super) next_round: String,
     /// What the client may get.
     pub(super) screen: super::screen::Screen,
 }
@@ -139,18 +148,33 @@ impl Call {
             method: &self.method,
             subject: self.subject.as_deref(),
             operation: self.operation.as_deref(),
+            round: &self.round,
         }
     }
 
     /// Takes in the whole call, if a person is asked about this very one: what they cannot be shown is not asked.
-    pub(super) fn know_whole(&mut self, params: Option<&RawValue>) -> Result<(), OperationError> {
-        if self.caller.app.broker.asks_per_call(self.for_broker()) {
-            self.operation = Some(Arc::new(Operation::exact(&self.method, params.map(RawValue::get))?));
+    /// And what they would not be shown must not stand in it.
+    pub(super) fn know_whole(&mut self, raw: Option<&RawValue>, params: &Params<'_>) -> Result<(), Ending> {
+        if !self.caller.app.broker.asks_per_call(self.for_broker()) {
+            return Ok(());
         }
+        let raw = raw.map(RawValue::get);
+        all_shown(raw).map_err(Ending::Ambiguous)?;
+        let stands = |value: Option<&RawValue>| value.is_some_and(|value| value.get() != "null");
+        // Answers belong to a round, and a round has a state, which is ours.
+        let is_round = self.caller.era() == Era::Modern && stands(params.request_state);
+        for (member, value) in [("requestState", params.request_state), ("inputResponses", params.input_responses)] {
+            if stands(value) && !is_round {
+                return Err(Ending::Ambiguous(Ambiguous::Unshown(member.to_owned())));
+            }
+        }
+        let operation = Operation::exact(&self.method, raw).map_err(Ending::Unshowable)?;
+        self.operation = Some(Arc::new(operation));
         Ok(())
     }
 
-    /// Sends the call upstream if nothing is missing. A credential that the upstream rejects is marked, and then missing.
+    /// Sends the call upstream if nothing is missing. A credential that the upstream rejects is marked, and then missing. What
+    /// was done for this call alone is used up by that, unless the call did not run.
     pub(super) async fn attempt(&self) -> Attempt {
         if self.connects {
             return connect_tool::attempt(self).await;
@@ -158,12 +182,28 @@ impl Call {
         let app = &self.caller.app;
         let call = self.for_broker();
         for _ in 0..ATTEMPTS {
-            let injection = match app.broker.decide(call).await {
-                Ok(Decision::Go(injection)) => injection,
+            let (injection, claim) = match app.broker.decide(call).await {
+                Ok(Decision::Go(injection, claim)) => (injection, claim),
                 Ok(Decision::Ask(missing)) => return Attempt::Ask(missing),
                 Err(error) => return Attempt::Done(self.end(&Ending::from(error))),
             };
-            match forward::call(self, &injection).await {
+            let claiming;
+            let sent = if claim.is_empty() {
+                self
+            } else {
+                claiming = Self { next_round: claim.round().to_owned(), ..self.clone() };
+                &claiming
+            };
+            let forwarded = forward::call(sent, &injection).await;
+            if !matches!(forwarded, forward::Forwarded::Response(_)) {
+                app.broker.give_back(call, &claim).await;
+            }
+            match forwarded {
+                forward::Forwarded::Over => {
+                    let (status, code) = (StatusCode::NOT_FOUND, codes::INVALID_REQUEST);
+                    return Attempt::Done(reply::error(status, Some(&self.id), code, forward::SESSION_OVER));
+                }
+                forward::Forwarded::Unsent(error) => return Attempt::Done(self.end(&Ending::Upstream(error))),
                 forward::Forwarded::Response(response) => {
                     for used in injection.used() {
                         app.broker.credentials.note_use(&self.caller.principal.user, &used.provider);

@@ -17,7 +17,10 @@ use super::{
     sought::sought,
     upstream::UpstreamError,
 };
-use crate::{broker::Refusal, mcp::envelope::error_object};
+use crate::{
+    broker::Refusal,
+    mcp::{alike::Ambiguous, envelope::error_object},
+};
 
 /// A credential is needed, and could not be asked for or did not come. Outside of the range that JSON-RPC reserves.
 pub(super) const CREDENTIAL_NEEDED: i64 = -31_000;
@@ -56,6 +59,8 @@ pub(super) enum Ending {
     },
     /// The call needs an approval, and cannot be put before a person as it is.
     Unshowable(OperationError),
+    /// The call needs an approval, and the server could read in it what a person would not be shown.
+    Ambiguous(Ambiguous),
     /// Too many questions.
     TooMany {
         /// Seconds until the next may be asked.
@@ -148,6 +153,13 @@ impl Ending {
                      {error}. Nothing was called. Send less, or send it otherwise."
                 );
                 told(call, UNSHOWABLE, &text, None)
+            }
+            Self::Ambiguous(error) => {
+                let text = format!(
+                    "this call needs the approval of a person, who must see all of it: {error}. Nothing was called"
+                );
+                let status = if call.caller.era() == Era::Modern { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+                reply::error(status, Some(&call.id), codes::INVALID_PARAMS, &text)
             }
             Self::TooMany { seconds } => {
                 let when = span(*seconds);

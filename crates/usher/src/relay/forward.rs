@@ -26,6 +26,10 @@ use crate::{
 pub(super) enum Forwarded {
     /// An answer for the client.
     Response(Response),
+    /// Nothing was sent.
+    Unsent(UpstreamError),
+    /// The upstream knows the session no longer, and so has run nothing.
+    Over,
     /// The upstream refused the injected credential.
     Rejected,
     /// The upstream refused the call, and no credential of ours is at fault.
@@ -71,6 +75,7 @@ pub(super) async fn call(call: &Call, injection: &Injection) -> Forwarded {
         // An upstream that has not begun its side of the session refuses its handshake.
         Err(UpstreamError::Refused { status, .. }) if rejects(caller, injection, status) => return Forwarded::Rejected,
         Err(UpstreamError::Refused { status, .. }) => return Forwarded::Refused { status, answer: None },
+        Err(error) if error.sent_nothing() => return Forwarded::Unsent(error),
         Err(error) => return Forwarded::Response(call.end(&Ending::Upstream(error))),
     };
     fail_point!(CallAnswered);
@@ -80,6 +85,9 @@ pub(super) async fn call(call: &Call, injection: &Injection) -> Forwarded {
     let status = response.status();
     if connect_tool::is_refusal(status) {
         return Forwarded::Refused { status, answer: refusal(call, response).await };
+    }
+    if session_is_over(caller, &response).await {
+        return Forwarded::Over;
     }
     Forwarded::Response(match answer(call, response).await {
         Ok(response) => response,
@@ -106,9 +114,6 @@ async fn answer(call: &Call, response: Answer) -> Result<Response, UpstreamError
     let caller = &call.caller;
     let (upstream, status) = (caller.upstream(), response.status());
     let garbage = |what: String| UpstreamError::Garbage { name: upstream.name.clone(), what };
-    if status == StatusCode::NOT_FOUND && session_is_over(caller, &response).await {
-        return Ok(reply::error(StatusCode::NOT_FOUND, Some(&call.id), elicit::codes::INVALID_REQUEST, SESSION_OVER));
-    }
     let kind = response.headers().get(header::CONTENT_TYPE).cloned();
     if status.is_success() && is_type(kind.as_ref(), "text/event-stream") {
         return Ok(reply::events(screen::stream(call.clone(), response)));

@@ -7,8 +7,9 @@ use axum::{
     extract::{Path, State},
     response::{IntoResponse, Response},
 };
-use elicit::{Era, Principal, Revision, codes, unsupported_version};
+use elicit::{ASKING_METHODS, Era, Principal, Revision, codes, unsupported_version};
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
+use serde_json::value::RawValue;
 use tokio::time::Instant;
 use usher_store::AuditAction;
 
@@ -24,6 +25,7 @@ use super::{
 use crate::{
     app::App,
     mcp::{
+        alike::one_meaning,
         envelope::{EnvelopeError, Message, error_object},
         headers::{self, is_type},
         params::is_modern,
@@ -103,11 +105,33 @@ async fn post(caller: Caller, headers: &HeaderMap, body: Body) -> Response {
             return reply::error(StatusCode::BAD_REQUEST, None, code, &error.to_string());
         }
     };
+    if let Err(response) = clear(&caller, &body, &message) {
+        return response;
+    }
     match era_of(headers, &message) {
         Ok(Era::Modern) => modern::post(caller, headers, &body, message).await,
         Ok(Era::Legacy) => legacy::post(caller, headers, &body, message).await,
         Err(error) => reply::error_value(StatusCode::BAD_REQUEST, message.id(), &error),
     }
+}
+
+/// Refuses what we would pass on as harmless, and what the server could act on as a call all the same: a call without an id,
+/// which nobody would be asked about; and, where it matters, what careless readers read otherwise than we do.
+fn clear(caller: &Caller, body: &[u8], message: &Message<'_>) -> Result<(), Response> {
+    if let Message::Notification { method, .. } = message
+        && ASKING_METHODS.contains(&&**method)
+    {
+        let text = format!("{method} is a request and needs an id");
+        return Err(reply::error(StatusCode::BAD_REQUEST, None, codes::INVALID_REQUEST, &text));
+    }
+    // What needs nothing passes as it is (R-GW-02).
+    if caller.upstream().needs.is_empty() {
+        return Ok(());
+    }
+    one_meaning(body, message.params().map(RawValue::get)).map_err(|error| {
+        let text = format!("the message could be understood in two ways: {error}");
+        reply::error(StatusCode::BAD_REQUEST, message.id(), codes::INVALID_PARAMS, &text)
+    })
 }
 
 fn not_read(unread: Unread, at_most: usize) -> Response {
@@ -134,11 +158,7 @@ fn era_of(headers: &HeaderMap, message: &Message<'_>) -> Result<Era, serde_json:
     if versions.next().is_some() {
         return Err(error_object(codes::HEADER_MISMATCH, "the request has more than one MCP-Protocol-Version header"));
     }
-    let params = match message {
-        Message::Request { params, .. } | Message::Notification { params, .. } => *params,
-        Message::Response { .. } => None,
-    };
-    if is_modern(params).map_err(|error| error_object(codes::INVALID_PARAMS, &error.to_string()))? {
+    if is_modern(message.params()).map_err(|error| error_object(codes::INVALID_PARAMS, &error.to_string()))? {
         return Ok(Era::Modern);
     }
     match named {

@@ -13,9 +13,7 @@ use super::{
     answers::{Delivered, Said},
     ask_legacy, ask_modern, body,
     call::{Attempt, Call, Caller},
-    connect_tool,
-    ending::Ending,
-    forward, inbound, initialize, reply,
+    connect_tool, forward, inbound, initialize, reply,
     screen::{Screen, cancelled_id},
 };
 use crate::mcp::{
@@ -103,11 +101,13 @@ async fn request(
         body,
         connects: false,
         operation: None,
+        round: String::new(),
+        next_round: String::new(),
         screen: Screen::of_session(&session),
         caller,
     };
-    if let Err(error) = call.know_whole(raw_params) {
-        return call.end(&Ending::Unshowable(error));
+    if let Err(ending) = call.know_whole(raw_params, &params) {
+        return call.end(&ending);
     }
     // From here on, so that no cancellation falls between the attempt and the question.
     let followed = call.caller.app.relay.cancels.follow(&session.key, id);

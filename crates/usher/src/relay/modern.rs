@@ -71,6 +71,8 @@ pub(super) async fn post(mut caller: Caller, inbound: &HeaderMap, body: &Bytes, 
         body: body.clone(),
         connects: false,
         operation: None,
+        round: String::new(),
+        next_round: String::new(),
         screen: Screen::of_request(revision, meta.capabilities),
         caller,
     };
@@ -80,8 +82,8 @@ pub(super) async fn post(mut caller: Caller, inbound: &HeaderMap, body: &Bytes, 
     if !ASKING_METHODS.contains(&call.method.as_str()) {
         return finish(&call, &Round::default()).await;
     }
-    if let Err(error) = call.know_whole(raw_params) {
-        return call.end(&Ending::Unshowable(error));
+    if let Err(ending) = call.know_whole(raw_params, &params) {
+        return call.end(&ending);
     }
     match rounds::open(&call.caller, &call.method, raw_params, &params) {
         Ok(None) => {
@@ -109,6 +111,7 @@ async fn finish(call: &Call, round: &Round) -> Response {
 /// A retry: the answers to our questions are taken out, and the rest goes upstream once nothing is missing.
 async fn retry(mut call: Call, round: Round, responses: Option<&RawValue>, accepts_events: bool) -> Response {
     call.connects = round.connects;
+    call.round.clone_from(&round.proof);
     let taken = rounds::take(round, responses);
     fail_point!(RetryTaken);
     if let Some((ours, action)) = taken.refused {

@@ -5,20 +5,17 @@ use std::time::Duration;
 use elicit::{Action, Answer, Binding, DigestError, InputResponses, RawObject, Rejected, SealError, request_digest};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use usher_store::InteractionId;
+use usher_store::{InteractionId, OPEN_AT_MOST};
 
 use super::call::{Call, Caller};
-use crate::{
-    broker::INTERACTION_LIVES,
-    mcp::{
-        envelope::{Message, text_of},
-        params::Params,
-    },
+use crate::mcp::{
+    envelope::{Message, text_of},
+    params::Params,
 };
 
-/// How long a request state lives: longer than an interaction, so that a person who finishes in the last second still
-/// gets an answer.
-pub const STATE_LIVES: Duration = INTERACTION_LIVES.saturating_add(Duration::from_mins(1));
+/// How long a request state lives: longer than an interaction can be made to last after the state was sealed, so that a person
+/// who finishes in the last second still gets an answer.
+pub const STATE_LIVES: Duration = OPEN_AT_MOST.unsigned_abs().saturating_add(Duration::from_mins(1));
 
 /// What one state carries.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -31,6 +28,9 @@ pub(super) struct Round {
     /// Whether the call is for our own tool that connects.
     #[serde(default)]
     pub(super) connects: bool,
+    /// What the retry must name to go on with what was done for this call alone ([`usher_store::Claim::round`]).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) proof: String,
     /// Our questions.
     pub(super) ours: Vec<Ours>,
     /// The upstream's own state.
@@ -118,9 +118,10 @@ pub(super) fn seal(call: &Call, round: &Round) -> Result<String, CarryError> {
     Ok(caller.app.relay.keys.state_keys().seal_json(&binding, round, expires_at, &*caller.app.random)?)
 }
 
-/// Seals the state of an upstream's own question.
-pub(super) fn seal_upstream(call: &Call, state: &str) -> Result<String, CarryError> {
-    seal(call, &Round { upstream_state: Some(state.to_owned()), ..Round::default() })
+/// Seals the state of an upstream's own question, and what the call has used up for this round.
+pub(super) fn seal_upstream(call: &Call, state: Option<&str>) -> Result<String, CarryError> {
+    let round = Round { upstream_state: state.map(str::to_owned), proof: call.next_round.clone(), ..Round::default() };
+    seal(call, &round)
 }
 
 /// What a retry says to our questions, and what is left of it for the upstream.

@@ -188,7 +188,11 @@ fn modern_result(screen: &Screen, call: &Call, text: &str, result: &RawValue) ->
     if let Some(error) = required.requests.iter().find_map(|request| question(request).err()) {
         return fault(&format!("asked a question that cannot be shown: {error}"));
     }
-    let Some(state) = required.request_state.as_deref() else { return Screened::Pass };
+    let state = required.request_state.as_deref();
+    // Without a state of its own, the round must still bring back what this call has used up.
+    if state.is_none() && call.next_round.is_empty() {
+        return Screened::Pass;
+    }
     let sealed = match rounds::seal_upstream(call, state) {
         Ok(sealed) => sealed,
         Err(error) => {
@@ -196,11 +200,20 @@ fn modern_result(screen: &Screen, call: &Call, text: &str, result: &RawValue) ->
             return fault("sent a state that cannot be carried");
         }
     };
-    let state = RawObject::parse(result.get()).ok().and_then(|object| object.get("requestState"));
-    match state.and_then(|state| with_part(text, state, &serde_json::Value::from(sealed).to_string())) {
+    match with_state(text, result, &serde_json::Value::from(sealed).to_string()) {
         Some(text) => Screened::Replace { status: StatusCode::OK, text },
         None => fault("answered with what is no object"),
     }
+}
+
+/// `text` with the `requestState` of `result` replaced by ours, or added.
+fn with_state(text: &str, result: &RawValue, state: &str) -> Option<String> {
+    let mut object = RawObject::parse(result.get()).ok()?;
+    if let Some(theirs) = object.get("requestState") {
+        return with_part(text, theirs, state);
+    }
+    object.set("requestState", state.to_owned());
+    with_part(text, result, &object.to_json())
 }
 
 /// Tells the upstream that its question cannot be asked, and why, in the background: the client's stream does not wait for

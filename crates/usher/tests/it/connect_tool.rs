@@ -40,6 +40,22 @@ async fn a_modern_client_finds_one_tool_that_connects() {
     assert_eq!(names(&listed), ["get_forecast"]);
 }
 
+/// What is asked for call by call connects nothing: the tool does not speak of it.
+#[tokio::test]
+async fn the_tool_names_only_what_it_connects() {
+    let upstream = Upstream::builder().require("x-api-key", KEY, Refusal::unauthorized()).start().await;
+    let setup = Setup {
+        needs: "\n[[upstream.needs]]\nprovider = \"confirm\"\n".to_owned(),
+        more: "[[provider]]\nname = \"confirm\"\ntitle = \"Approval\"\nkind = \"approval\"\nabout = \"Your word.\"\n"
+            .to_owned(),
+        ..Setup::default()
+    };
+    let stage = Stage::with(setup, upstream).await;
+    let listed = stage.modern().call("tools/list", "{}").await.result();
+    let description = listed["tools"][0]["description"].as_str().unwrap();
+    assert!(description.contains("your Weather account") && !description.contains("Approval"), "{description}");
+}
+
 /// R-GW-06: the change is announced on the stream that the client listens to, which then ends in order.
 #[tokio::test]
 async fn a_modern_listener_hears_that_the_tools_changed() {

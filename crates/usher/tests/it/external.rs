@@ -9,7 +9,7 @@ use usher_testkit::{
     checkout::{Checkout, Confirming},
     client::Reply,
     person::{Page, Person},
-    upstream::{Script, Upstream},
+    upstream::{Question, Script, Upstream},
 };
 
 use crate::{
@@ -116,6 +116,46 @@ async fn a_paid_call_goes_on_once() {
     shop.stage.upstream.assert_clean();
 }
 
+/// R-MRTR-03, R-MRTR-05: a server that asks something itself before it runs a paid call needs one payment; no round runs twice.
+#[tokio::test]
+async fn a_server_that_asks_itself_needs_one_payment() {
+    const FILLED: &str = r#"{"action":"accept","content":{"z":"blue"}}"#;
+    let shop = shop("", true).await;
+    let schema = r#"{"type":"object","properties":{"z":{"type":"string"}},"required":["z"]}"#;
+    let script = Script::new().ask(Question::form("colour", "Which colour?", schema)).text("done");
+    shop.stage.upstream.tool("buy_report", script);
+    let client = shop.stage.modern();
+    let asked = ask(&client, REPORT).await;
+    let person = shop.stage.person().await;
+    let address = shop.leave(&person, &asked.url()).await;
+    person.get(&shop.at_checkout(&person, &address, true).await).await;
+    let colour = retry(&client, REPORT, &asked, ACCEPT).await;
+    assert_eq!(colour.input_requests().keys().collect::<Vec<_>>(), ["colour"], "{}", colour.text());
+    assert!(went(&retry(&client, REPORT, &colour, FILLED).await));
+    let replayed = retry(&client, REPORT, &colour, FILLED).await;
+    assert!(replayed.is_input_required() && replayed.url() != asked.url(), "{}", replayed.text());
+    assert_eq!(shop.stage.upstream.requests_of("tools/call").len(), 2);
+}
+
+/// R-MRTR-03: who paid and was cut off comes back within a day and does not pay again; a server that was away took nothing.
+#[tokio::test]
+async fn a_payment_waits_for_its_call_for_a_day() {
+    let shop = shop("", true).await;
+    let client = shop.stage.modern();
+    let asked = ask(&client, REPORT).await;
+    let person = shop.stage.person().await;
+    let address = shop.leave(&person, &asked.url()).await;
+    person.get(&shop.at_checkout(&person, &address, true).await).await;
+    shop.stage.upstream.stop();
+    // A connection that is kept finds out first.
+    client.call("tools/list", "{}").await;
+    assert!(client.call(REPORT.0, REPORT.1).await.text().contains("cannot be reached"));
+    shop.stage.upstream.restart().await;
+    shop.stage.clock.forward(23 * 3600);
+    assert!(went(&client.call(REPORT.0, REPORT.1).await));
+    assert!(client.call(REPORT.0, REPORT.1).await.is_input_required(), "once");
+}
+
 /// The older protocol: the held call goes on.
 #[tokio::test]
 async fn a_held_call_goes_on_when_it_is_paid() {
@@ -143,7 +183,19 @@ async fn a_return_without_payment_completes_nothing() {
     let page = person.get(&back).await;
     is_heading(&page, "Waiting for Example Pay");
     assert!(page.text().contains("says that it is not done yet"), "{}", page.text());
-    is_heading(&person.agree(&page, &[]).await, "Waiting for Example Pay");
+    let again = person.get(&page.url).await;
+    assert_eq!(again.status, 200, "to load it again is no second way back: {}", again.describe());
+    assert!(again.text().contains("says that it is not done yet"), "{}", again.text());
+    let forged = person.get(&page.url.replace("not-yet.", "too-slow.A")).await;
+    assert!(!forged.text().contains("within 10 seconds"), "{}", forged.text());
+    assert_eq!(shop.checkout.asked().len(), 1);
+    for asked in [1, 2] {
+        let page = person.agree(&page, &[]).await;
+        is_heading(&page, "Waiting for Example Pay");
+        assert!(page.text().contains("says that it is not done yet"), "{}", page.text());
+        assert_eq!(shop.checkout.asked().len(), asked, "at most once in five seconds");
+        shop.stage.clock.forward(5);
+    }
     assert!(matches!(shop.state(&asked.url()).await, InteractionState::Consented { .. }));
     shop.checkout.receive(Shop::id(&asked.url()).as_str());
     is_heading(&person.agree(&page, &[]).await, "Done");
@@ -171,12 +223,14 @@ async fn only_a_plain_answer_confirms() {
         Confirming::Says(200, "paid".to_owned()),
     ] {
         shop.checkout.behave(confirming.clone());
+        shop.stage.clock.forward(5);
         page = person.agree(&page, &[]).await;
         assert!(page.text().contains("did not give an answer"), "{confirming:?}: {}", page.text());
         assert!(!page.html.contains(SECRET));
     }
     assert!(matches!(shop.state(&asked.url()).await, InteractionState::Consented { .. }));
     shop.checkout.behave(Confirming::Honest);
+    shop.stage.clock.forward(5);
     is_heading(&person.agree(&page, &[]).await, "Done");
 }
 

@@ -34,6 +34,7 @@ async fn foreign_link(stage: &Stage) -> String {
             client: ClientId::new("client-of-mallory").unwrap(),
         },
         client_claim: Some("Claim of Mallory".to_owned()),
+        asked_by: None,
         provider: "weather".to_owned(),
         destination: stage.app().config.upstreams[0].destination(),
         reason: AskReason::Missing,

@@ -44,6 +44,7 @@ async fn of_mallory(stage: &Stage) {
             client: ClientId::new("client-of-mallory").unwrap(),
         },
         client_claim: None,
+        asked_by: None,
         provider: "weather".to_owned(),
         destination: stage.app().config.upstreams[0].destination(),
         operation: None,

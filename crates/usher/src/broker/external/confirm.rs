@@ -40,6 +40,23 @@ pub enum ConfirmError {
     Unsendable,
 }
 
+impl ConfirmError {
+    /// A short name, for an address. What the other side answered is not in it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotYet => "not-yet",
+            Self::Answered(_) | Self::Garbage | Self::Unsendable => "garbage",
+            Self::Unreachable => "unreachable",
+            Self::TooSlow => "too-slow",
+        }
+    }
+
+    /// The error of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::NotYet, Self::Garbage, Self::Unreachable, Self::TooSlow].into_iter().find(|error| error.name() == name)
+    }
+}
+
 /// Sends the request for the visit `reference`. A redirect is not followed.
 pub(super) async fn ask(egress: &Egress, confirm: &Confirm, reference: &str) -> Result<(), ConfirmError> {
     let url = confirm.get.fill(&[(REFERENCE, reference)]).ok_or(ConfirmError::Unsendable)?;

@@ -29,6 +29,7 @@ impl Broker {
             id: InteractionId::new(&*self.random),
             principal: open.principal.clone(),
             client_claim: open.client_claim.clone(),
+            asked_by: open.asked_by.clone(),
             provider: open.provider.clone(),
             destination: open.destination.clone(),
             reason: open.reason,

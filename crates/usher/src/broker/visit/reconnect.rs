@@ -37,6 +37,7 @@ impl Broker {
             id: InteractionId::new(&*self.random),
             principal,
             client_claim: None,
+            asked_by: None,
             provider: provider.to_owned(),
             destination: approval.destination.clone(),
             reason: AskReason::Rejected,

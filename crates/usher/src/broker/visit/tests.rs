@@ -125,6 +125,7 @@ async fn house(check: Option<&str>) -> House {
         egress: Egress::new().unwrap(),
         credentials: Credentials::new(store, clock.clone()),
         waiting: Waiting::default(),
+        looks: Arc::default(),
     };
     House { url, broker, clock, keys, _folder: folder }
 }
@@ -156,6 +157,7 @@ impl House {
             id: InteractionId::new(&SystemRandom),
             principal: Principal { user: person("owner"), client: ClientId::new(client).unwrap() },
             client_claim: None,
+            asked_by: None,
             provider: "weather".into(),
             destination: self.broker.config.upstream(upstream).unwrap().destination(),
             reason,
@@ -411,6 +413,7 @@ async fn a_credential_that_cannot_be_read_is_connected_anew() {
         method: "tools/call",
         subject: Some("get_forecast"),
         operation: None,
+        round: "",
     };
     let decision = house.broker.decide(call).await.unwrap();
     let crate::broker::Decision::Ask(missing) = decision else { panic!("it was used") };

@@ -25,7 +25,11 @@ pub(super) fn asked(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
         facts.push(Fact::new(words.text("portal.apps"), client));
     } else {
         let here = interaction.principal.user.issuer() == local_user().issuer();
-        let note = if here { "connect.asked_by_note" } else { "connect.asked_by_note_issuer" };
+        let note = match (&interaction.asked_by, here) {
+            (Some(_), _) => "connect.asked_by_note_server",
+            (None, true) => "connect.asked_by_note",
+            (None, false) => "connect.asked_by_note_issuer",
+        };
         facts.push(Fact::noted(words.text("connect.asked_by"), client, words.text(note)));
         // Directly below what is verified, and in a frame of its own (R-SEC-02).
         facts.extend(interaction.client_claim.as_deref().and_then(|claim| Fact::calls_itself(words, claim)));

@@ -35,7 +35,7 @@ pub(crate) async fn returned(visitor: Visitor, Path(provider): Path<String>) -> 
         Err(error) => return instead(&visitor, &person, &id, error).await,
     }
     match broker.look(&id, user).await {
-        Ok(found) => looked(&visitor, &person, found),
+        Ok(found) => looked(&person, &found),
         Err(error) => instead(&visitor, &person, &id, error).await,
     }
 }

@@ -8,10 +8,10 @@ use super::{
     approve::ApprovePage,
     ended::instead,
     external::ExternalPage,
-    view::{Attempt, BEGUN, ConnectPage, address},
+    view::{Attempt, BEGUN, ConnectPage, LOOKED, address},
 };
 use crate::{
-    broker::{Purpose, Visit},
+    broker::{ConfirmError, Purpose, Visit},
     config::ProviderKind,
     identity::browser::{Form, Place, SignedIn},
     pages::{headers::lead_to, visitor::Visitor},
@@ -27,9 +27,18 @@ pub(crate) async fn show(visitor: Visitor, Path(interaction): Path<String>) -> R
         Err(response) => return response,
     };
     match visitor.app.broker.open(&id, &person.user).await {
-        Ok(visit) => page(&visitor, &person, &visit, StatusCode::OK, &Attempt::default()),
+        Ok(visit) => {
+            let attempt = Attempt { look: look(&visitor, &person, &id), ..Attempt::default() };
+            page(&visitor, &person, &visit, StatusCode::OK, &attempt)
+        }
         Err(error) => instead(&visitor, &person, &id, error).await,
     }
+}
+
+/// What we found when we looked, if this session comes from that.
+fn look(visitor: &Visitor, person: &SignedIn, id: &InteractionId) -> Option<ConfirmError> {
+    let (name, mark) = visitor.query(LOOKED)?.split_once('.')?;
+    ConfirmError::named(name).filter(|_| person.csrf_holds(Form::Looked(id), mark))
 }
 
 /// The page of an open question, after `attempt`.

@@ -11,7 +11,12 @@ use http::StatusCode;
 use secrecy::{ExposeSecret as _, SecretString};
 use usher_store::{InteractionId, fail_point};
 
-use super::{ended::instead, returned::browser, show::page, view::Attempt};
+use super::{
+    ended::instead,
+    returned::browser,
+    show::page,
+    view::{Attempt, LOOKED, address},
+};
 use crate::{
     broker::{Departed, Looked, Submitted, VisitError},
     identity::{
@@ -61,7 +66,7 @@ pub(crate) async fn submit(
             Err(error) => Err(error),
         },
         "check" => match broker.look(&id, user).await {
-            Ok(found) => return looked(&visitor, &person, found),
+            Ok(found) => return looked(&person, &found),
             Err(error) => Err(error),
         },
         "extend" => match broker.extend(&id, user).await {
@@ -100,14 +105,17 @@ async fn depart(visitor: &Visitor, person: &SignedIn, id: &InteractionId) -> Res
     }
 }
 
-/// The page after a look at what became of a visit to the other side's page.
-pub(super) fn looked(visitor: &Visitor, person: &SignedIn, found: Looked) -> Response {
+/// After a look at what became of a visit to the other side's page: to the page of the question, which says it, so that
+/// reloading looks no second time, and uses no way back twice.
+pub(super) fn looked(person: &SignedIn, found: &Looked) -> Response {
     match found {
-        Looked::Completed(interaction) => go(&format!("/connect/{}", interaction.id), []),
+        Looked::Completed(interaction) => go(&address(&interaction.id, None), []),
+        Looked::Waiting(visit) => go(&address(&visit.interaction.id, None), []),
         Looked::Open(visit, error) => {
-            page(visitor, person, &visit, StatusCode::OK, &Attempt { look: Some(error), ..Attempt::default() })
+            let id = &visit.interaction.id;
+            let mark = format!("{}.{}", error.name(), person.csrf(Form::Looked(id)));
+            go(&format!("{}?{LOOKED}={mark}", address(id, None)), [])
         }
-        Looked::Waiting(visit) => page(visitor, person, &visit, StatusCode::OK, &Attempt::default()),
     }
 }
 

@@ -20,6 +20,9 @@ use crate::{
 /// The parameter that carries the mark of a question that the person began on the portal.
 pub(crate) const BEGUN: &str = "begun";
 
+/// The parameter that carries what a look at a visit found, with its mark.
+pub(super) const LOOKED: &str = "looked";
+
 /// What a person tried before, and why it did not do.
 #[derive(Default)]
 pub(crate) struct Attempt {

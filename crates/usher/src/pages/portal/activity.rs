@@ -136,6 +136,7 @@ fn sentence(action: AuditAction) -> &'static str {
         A::UserForgotten => "activity.forgotten",
         A::OperationApproved => "activity.approved",
         A::OperationUsed => "activity.approval_used",
+        A::OperationReturned => "activity.approval_returned",
         A::ReturnRefused => "activity.return_refused",
         A::ApiKeyCreated => "activity.api_key_created",
         A::ApiKeyRotated => "activity.api_key_rotated",

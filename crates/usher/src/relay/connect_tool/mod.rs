@@ -92,7 +92,10 @@ pub(super) async fn stand_in(call: &Call) -> Option<Response> {
 
 fn tool(call: &Call) -> Value {
     let server = call.caller.upstream().title.get("en");
-    let providers: Vec<String> = call.caller.upstream().needs.iter().map(|need| title(call, &need.provider)).collect();
+    let broker = &call.caller.app.broker;
+    // What is asked for call by call connects nothing.
+    let needs = call.caller.upstream().needs.iter().filter(|need| !broker.is_per_call(&need.provider));
+    let providers: Vec<String> = needs.map(|need| title(call, &need.provider)).collect();
     json!({
         "name": CONNECT,
         "title": format!("Connect {server}"),

@@ -33,7 +33,8 @@ pub(super) async fn send(
         Ok(Err(error)) => {
             // Where it is belongs to the operator; that is for the log alone.
             tracing::warn!(upstream = upstream.name, "{}: {}", place(url), reason(&error));
-            Err(UpstreamError::Unreachable(upstream.name.clone()))
+            let name = upstream.name.clone();
+            Err(if error.is_connect() { UpstreamError::Unconnected(name) } else { UpstreamError::Unreachable(name) })
         }
         Ok(Ok(response)) => {
             let (status, kind) = (response.status(), response.headers().get(CONTENT_TYPE));

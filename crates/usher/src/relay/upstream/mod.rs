@@ -23,7 +23,10 @@ pub(in crate::relay) const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
 /// The upstream gave no usable answer. The text goes to the client: it names the upstream and nothing of its insides.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(in crate::relay) enum UpstreamError {
-    /// No connection, or it broke before an answer.
+    /// No connection.
+    #[error("the server {0} cannot be reached")]
+    Unconnected(String),
+    /// The connection broke before an answer.
     #[error("the server {0} cannot be reached")]
     Unreachable(String),
     /// No answer in time.
@@ -75,6 +78,25 @@ pub(in crate::relay) enum UpstreamError {
         "too many servers run for you at the moment, so {0} cannot be started; end a session of another app, or try again later"
     )]
     TooManyProcesses(String),
+}
+
+impl UpstreamError {
+    /// Whether the upstream can have seen nothing of the request.
+    pub(in crate::relay) fn sent_nothing(&self) -> bool {
+        match self {
+            Self::Unconnected(_)
+            | Self::NotStarted(_)
+            | Self::Crashing { .. }
+            | Self::Busy(_)
+            | Self::TooManyProcesses(_) => true,
+            Self::Unreachable(_)
+            | Self::Slow { .. }
+            | Self::TooLarge(_)
+            | Self::Garbage { .. }
+            | Self::Refused { .. }
+            | Self::Ended(_) => false,
+        }
+    }
 }
 
 /// What an upstream answers to one request. Its body comes piece by piece.

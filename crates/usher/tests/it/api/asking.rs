@@ -30,6 +30,9 @@ async fn a_question_is_asked_shown_and_answered() {
     let person = stage.person().await;
     let page = person.get(&url).await;
     assert!(page.describe().contains("claude"), "{}", page.describe());
+    let text = page.text();
+    assert!(text.contains("named by the server, not verified by Usher"), "R-ID-02: {text}");
+    assert!(!text.contains("verified by its"), "{text}");
     assert_eq!(server.get(&asked.path()).await.member("state"), "opened");
     let done = person.connect(&url, &[("api_key", KEY)]).await;
     assert_eq!(done.heading().as_deref(), Some("Connected"), "{}", done.describe());

@@ -149,6 +149,7 @@ impl Scene {
             id: InteractionId::new(&SystemRandom),
             principal: Principal { user, client: ClientId::new("editor").unwrap() },
             client_claim: None,
+            asked_by: None,
             provider: "weather".to_owned(),
             destination: self.app().config.upstreams[0].destination(),
             operation: None,

@@ -128,6 +128,7 @@ async fn all_notices_that_wait_come_on_the_next_stream() {
         id: InteractionId::new(&*app.random),
         principal: Principal { user: local_user(), client: app.identity.tokens().unwrap().first().0.clone() },
         client_claim: None,
+        asked_by: None,
         provider: format!("provider-{number}"),
         destination: app.config.upstreams[0].destination(),
         reason: AskReason::Missing,

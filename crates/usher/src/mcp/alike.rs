@@ -1,0 +1,138 @@
+//! Members of a message that a careless reader takes for others: decoders that fold case, or end a name at NUL, see
+//! `Arguments` or `name\u0000` where we see something unknown.
+
+use std::fmt;
+
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+
+/// The members of a message that say what it is.
+const ENVELOPE: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+
+/// The members of `params` that say what a call is for.
+const SUBJECTS: [&str; 2] = ["name", "uri"];
+
+/// All that the params of a call may have which a person approves: the rest of it they would not be shown.
+const APPROVED: [&str; 6] = ["name", "uri", "arguments", "_meta", "requestState", "inputResponses"];
+
+/// Why a message could be understood in two ways.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Ambiguous {
+    /// A member that is none of ours, and that other readers could take for one.
+    #[error("the member {0:?} could be taken for {1:?}")]
+    Alike(String, &'static str),
+    /// A member beside those that a person is shown.
+    #[error(
+        "the params have the member {0:?}, which nobody is shown: only name, uri, arguments and _meta may stand there"
+    )]
+    Unshown(String),
+    /// No object that can be read.
+    #[error("the message cannot be read")]
+    Unreadable,
+}
+
+/// Refuses a message whose kind, method or subject another reader could see otherwise than we do.
+pub fn one_meaning(body: &[u8], params: Option<&str>) -> Result<(), Ambiguous> {
+    let text = std::str::from_utf8(body).map_err(|_| Ambiguous::Unreadable)?;
+    members(text)?.iter().try_for_each(|member| distinct(member, &ENVELOPE))?;
+    members(params.unwrap_or("{}"))?.iter().try_for_each(|member| distinct(member, &SUBJECTS))
+}
+
+/// Refuses params of which a person would not be shown all that a reader could act on.
+pub fn all_shown(params: Option<&str>) -> Result<(), Ambiguous> {
+    for member in members(params.unwrap_or("{}"))? {
+        distinct(&member, &APPROVED)?;
+        if !APPROVED.contains(&member.as_str()) {
+            return Err(Ambiguous::Unshown(shown(&member)));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a member is one of `known`, or like none of them.
+fn distinct(member: &str, known: &[&'static str]) -> Result<(), Ambiguous> {
+    if known.contains(&member) {
+        return Ok(());
+    }
+    let readings = [folded(member), folded(member.split('\0').next().unwrap_or_default())];
+    match known.iter().find(|one| readings.contains(&folded(one))) {
+        Some(one) => Err(Ambiguous::Alike(shown(member), one)),
+        None => Ok(()),
+    }
+}
+
+/// As readers fold that know no more of Unicode than its two letters that are ASCII in another case.
+fn folded(member: &str) -> String {
+    let fold = |character| match character {
+        '\u{17f}' => 's',
+        '\u{212a}' => 'k',
+        other => char::to_ascii_lowercase(&other),
+    };
+    member.chars().filter(|character| *character != '\0').map(fold).collect()
+}
+
+/// Short enough for an error.
+fn shown(member: &str) -> String {
+    member.chars().take(40).collect()
+}
+
+/// The names of an object's members, each as often as it stands there.
+fn members(text: &str) -> Result<Vec<String>, Ambiguous> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    deserializer.deserialize_map(Names).map_err(|_| Ambiguous::Unreadable)
+}
+
+struct Names;
+
+impl<'de> Visitor<'de> for Names {
+    type Value = Vec<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut names = Vec::new();
+        while let Some((name, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
+            names.push(name);
+        }
+        Ok(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_we_tell_apart_is_refused() {
+        for member in
+            ["Method", "METHOD", "method\\u0000", "method\\u0000x", "\\u0000method", "param\\u017f", "Id", "Params"]
+        {
+            let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","{member}":"tools/call"}}"#);
+            assert!(matches!(one_meaning(body.as_bytes(), None), Err(Ambiguous::Alike(..))), "{member}");
+        }
+        for member in ["Name", "URI", "name\\u0000", "nam\\u0045"] {
+            let params = format!(r#"{{"name":"a","{member}":"b"}}"#);
+            assert!(matches!(one_meaning(b"{}", Some(&params)), Err(Ambiguous::Alike(..))), "{member}");
+        }
+        assert_eq!(folded("to\u{212a}en\u{17f}"), "tokens");
+    }
+
+    /// R-GW-02: what is like nothing known passes.
+    #[test]
+    fn what_nobody_confuses_passes() {
+        let body = r#"{"jsonrpc":"2.0","id":1,"method":"a","x":1,"x":2,"methods":3,"":4}"#;
+        assert_eq!(one_meaning(body.as_bytes(), Some(r#"{"name":"a","n\u0061mes":1,"Arguments":2}"#)), Ok(()));
+    }
+
+    #[test]
+    fn a_person_is_shown_all_that_counts() {
+        let whole = r#"{"name":"a","arguments":{"Name":1},"_meta":{},"requestState":"s","inputResponses":{}}"#;
+        assert_eq!(all_shown(Some(whole)), Ok(()));
+        for member in ["Arguments", "arguments\\u0000", "argument\\u017f", "_META"] {
+            let params = format!(r#"{{"name":"a","{member}":{{}}}}"#);
+            assert!(matches!(all_shown(Some(&params)), Err(Ambiguous::Alike(..))), "{member}");
+        }
+        assert_eq!(all_shown(Some(r#"{"name":"a","task":{}}"#)), Err(Ambiguous::Unshown("task".to_owned())));
+    }
+}
