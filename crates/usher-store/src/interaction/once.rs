@@ -122,7 +122,7 @@ impl Store {
     pub async fn claim(&self, call: ExactCall<'_>, providers: &[&str], now: Timestamp) -> Result<Claimed, StoreError> {
         // In one order by all, else two calls could wait for each other.
         let mut providers = providers.to_vec();
-        providers.sort_unstable();
+        providers.sort_by_cached_key(|one| ask_key(call.principal, one, call.destination, Some(call.digest)));
         let (claimed, forged) = Self::within(async {
             let mut transaction = self.begin().await?;
             let (mut lacking, mut forged) = (Vec::new(), Vec::new());

@@ -13,6 +13,7 @@ mod events;
 mod interaction;
 mod keys;
 mod limits;
+mod locks;
 mod notice;
 mod once;
 mod people;
@@ -176,6 +177,7 @@ contract! {
             an_operator_lists_connections_of_all,
             an_operator_ends_one_connection,
             a_user_is_forgotten_whole,
+            a_user_of_whom_very_much_is_stored_is_forgotten,
             everybody_of_whom_something_is_stored_is_listed_once,
         }
         once {
@@ -238,6 +240,11 @@ contract! {
         }
     }
     only_postgres {
+        locks {
+            a_claim_locks_in_the_order_of_all,
+            a_revocation_locks_in_the_order_of_all,
+            forgetting_locks_in_the_order_of_all,
+        }
         replicas {
             another_replica_hears_of_a_change,
             a_lost_event_connection_is_made_again_and_that_is_told,
