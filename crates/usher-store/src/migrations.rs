@@ -56,6 +56,12 @@ const STEPS: &[Step] = &[
         sqlite: include_str!("../migrations/sqlite/0007_portal.sql"),
         postgres: include_str!("../migrations/postgres/0007_portal.sql"),
     },
+    Step {
+        version: 9,
+        name: "audit",
+        sqlite: include_str!("../migrations/sqlite/0009_audit.sql"),
+        postgres: include_str!("../migrations/postgres/0009_audit.sql"),
+    },
 ];
 
 /// The newest version that is known here.

@@ -222,6 +222,7 @@ async fn every_statement_uses_an_index() {
         crate::interaction::INSERT_WITHIN,
         crate::interaction::FIRST_END,
         crate::interaction::RESTS,
+        crate::interaction::APPROVALS_OF,
         crate::interaction::REST_OF,
         crate::interaction::FIND,
         crate::interaction::WAITING,

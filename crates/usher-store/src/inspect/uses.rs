@@ -7,7 +7,7 @@ use sqlx::{AnyConnection, Row as _};
 
 use super::Inspection;
 use crate::time::{micros, timestamp};
-use crate::{Store, StoreError, Vault};
+use crate::{APPROVAL_LASTS, Store, StoreError, Vault};
 
 const CREDENTIALS: &str = "SELECT COUNT(*) AS number FROM credentials WHERE key_id = $1";
 const SESSIONS: &str =
@@ -18,6 +18,9 @@ const API_KEYS: &str = "SELECT COUNT(*) AS number FROM api_keys WHERE key_id = $
 // These last for minutes, so there are few, and no index for this alone.
 const QUESTIONS: &str = "SELECT seal, expires_at FROM interactions \
      WHERE state IN ('created', 'opened', 'consented', 'failed') AND expires_at > $1";
+// What was approved for one call, for as long as that may come.
+const APPROVALS: &str = "SELECT proof AS seal, state_at AS expires_at FROM interactions \
+     WHERE proof IS NOT NULL AND state = 'completed' AND state_at > $1";
 const LOGIN_LINKS: &str = "SELECT seal, expires_at FROM login_links WHERE expires_at > $1";
 
 /// What a master key still opens.
@@ -33,6 +36,8 @@ pub struct KeyUses {
     pub api_keys: u64,
     /// Questions that are open.
     pub questions: Ending,
+    /// Calls that were approved once and have not come yet.
+    pub approvals: Ending,
     /// Sign-in links that nobody used yet.
     pub login_links: Ending,
 }
@@ -80,6 +85,9 @@ impl Inspection {
             }
             for (key, until) in seals(connection, QUESTIONS, now).await? {
                 uses.entry(key).and_modify(|uses| uses.questions.add(until));
+            }
+            for (key, approved) in seals(connection, APPROVALS, now - APPROVAL_LASTS).await? {
+                uses.entry(key).and_modify(|uses| uses.approvals.add(approved + APPROVAL_LASTS));
             }
             for (key, until) in seals(connection, LOGIN_LINKS, now).await? {
                 uses.entry(key).and_modify(|uses| uses.login_links.add(until));

@@ -77,7 +77,8 @@ impl Store {
             Change::NoCredential => Some(Obstacle::NoCredential),
         };
         let proves = matches!(completion, Completion::Once);
-        let lacks_call = proves && !once::prove(&mut transaction, &done, &self.shared.vault).await?;
+        let approved = if proves { once::prove(&mut transaction, &done, &self.shared.vault).await? } else { None };
+        let lacks_call = proves && approved.is_none();
         if let Some(obstacle) = obstacle.or(lacks_call.then_some(Obstacle::NoOperation)) {
             transaction.rollback().await?;
             return Ok(Some(Advanced::Refused(TransitionError { from, to: StateName::Completed, obstacle })));
@@ -88,8 +89,10 @@ impl Store {
             Completion::Allow => AuditAction::CredentialAllowed,
             Completion::Once => AuditAction::OperationApproved,
         };
-        for action in [stored, AuditAction::InteractionCompleted] {
-            AuditEntry::of_interaction(action, Outcome::Success, &done).insert(&mut transaction, now).await?;
+        let approved = approved.map(|operation| operation.told());
+        for (action, operation) in [(stored, approved), (AuditAction::InteractionCompleted, None)] {
+            let entry = AuditEntry { operation, ..AuditEntry::of_interaction(action, Outcome::Success, &done) };
+            entry.insert(&mut transaction, now).await?;
         }
         fail_point!(CompletionUncommitted);
         transaction.commit().await?;

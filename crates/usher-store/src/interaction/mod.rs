@@ -2,6 +2,7 @@
 
 mod advance;
 mod ask;
+mod client;
 mod complete;
 mod decline;
 mod find;
@@ -18,7 +19,8 @@ mod withdraw;
 use elicit::Principal;
 use jiff::Timestamp;
 
-pub use self::ask::{Asked, OPEN_AT_MOST};
+pub use self::ask::{Asked, OPEN_AT_MOST, OpenLimits};
+pub use self::client::AskingClient;
 pub use self::decline::{DECLINE_RESTS, Resting};
 pub use self::id::{InteractionId, InvalidId};
 pub(crate) use self::lock::lock_of_user;
@@ -30,6 +32,7 @@ pub(crate) use self::withdraw::withdraw_of_client;
 pub(crate) use self::{
     advance::ADVANCE,
     ask::{EXPIRE, FIRST_END, INSERT_WITHIN},
+    client::APPROVALS_OF,
     decline::{DECLINED, RELEASE, REST_OF, RESTS},
     find::{CLAIM, FIND, WAITING, find_several},
     once::{PROVED, TAKE},

@@ -81,19 +81,19 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Keeps the proof that `done`, which is completed in this transaction, was approved for its call. False where the call is
-/// not kept whole.
+/// Keeps the proof that `done`, which is completed in this transaction, was approved for its call, and returns the call. `None`
+/// where it is not kept whole.
 pub(super) async fn prove(
     connection: &mut AnyConnection,
     done: &Interaction,
     vault: &Vault,
-) -> Result<bool, StoreError> {
+) -> Result<Option<Operation>, StoreError> {
     let operation = operation(connection, done, vault).await?;
     let place = operation.as_ref().and_then(Operation::digest).and_then(|digest| Place::new(done, digest));
-    let Some(place) = place else { return Ok(false) };
+    let Some(place) = place else { return Ok(None) };
     let proof = vault.seal(&place.record(&place.scope()), &[]).map_err(StoreError::Unsealed)?;
     sqlx::query(KEEP).bind(done.id.as_str().to_owned()).bind(proof).execute(connection).await?;
-    Ok(true)
+    Ok(operation)
 }
 
 impl Store {
@@ -129,7 +129,7 @@ impl Store {
             for provider in providers {
                 let proved = self.proved(&mut transaction, call, provider, now).await?;
                 forged.extend(proved.forged);
-                if !take_one(&mut transaction, proved.good, now).await? {
+                if !self.take_one(&mut transaction, proved.good, now).await? {
                     lacking.push(provider.to_owned());
                 }
             }
@@ -194,21 +194,27 @@ impl Store {
         let opened = self.shared.vault.open(&place.record(&place.scope()), &proof);
         opened.map(drop).map_err(|source| unopened(&found.id, source))
     }
-}
 
-/// Takes one that nobody else has taken; false where there is none.
-async fn take_one(
-    connection: &mut AnyConnection,
-    proved: Vec<Interaction>,
-    now: Timestamp,
-) -> Result<bool, StoreError> {
-    for interaction in proved {
-        let id = interaction.id.as_str().to_owned();
-        if sqlx::query(TAKE).bind(id).fetch_optional(&mut *connection).await?.is_some() {
-            let entry = AuditEntry::of_interaction(AuditAction::OperationUsed, Outcome::Success, &interaction);
-            entry.insert(connection, now).await?;
-            return Ok(true);
+    /// Takes one that nobody else has taken; false where there is none.
+    async fn take_one(
+        &self,
+        connection: &mut AnyConnection,
+        proved: Vec<Interaction>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        for interaction in proved {
+            // Read before it goes, and told as far as it can be: what counts is the proof.
+            let told = operation(connection, &interaction, &self.shared.vault).await;
+            let id = interaction.id.as_str().to_owned();
+            if sqlx::query(TAKE).bind(id).fetch_optional(&mut *connection).await?.is_some() {
+                let entry = AuditEntry {
+                    operation: told.ok().flatten().map(|operation| operation.told()),
+                    ..AuditEntry::of_interaction(AuditAction::OperationUsed, Outcome::Success, &interaction)
+                };
+                entry.insert(connection, now).await?;
+                return Ok(true);
+            }
         }
+        Ok(false)
     }
-    Ok(false)
 }

@@ -20,18 +20,19 @@ pub(crate) const WITHDRAW_APPROVALS: &str =
     "UPDATE interactions SET proof = NULL WHERE user_key = $1 AND client = $2 AND proof IS NOT NULL";
 
 /// Ends the questions of a client that may still be answered, also those that could be started again; and takes back what it
-/// was allowed to call once and has not called yet.
+/// was allowed to call once and has not called yet. The questions, and how many calls.
 pub(crate) async fn withdraw_of_client(
     connection: &mut AnyConnection,
     kind: Kind,
     user: &UserId,
     client: &ClientId,
-) -> Result<Vec<Interaction>, StoreError> {
+) -> Result<(Vec<Interaction>, u64), StoreError> {
     let client = client.as_str();
     if kind == Kind::Postgres {
         sqlx::query(LOCK_OF_CLIENT).bind(user_key(user)).bind(client.to_owned()).fetch_all(&mut *connection).await?;
     }
     let rows = sqlx::query(WITHDRAW).bind(user_key(user)).bind(client.to_owned()).fetch_all(&mut *connection).await?;
-    sqlx::query(WITHDRAW_APPROVALS).bind(user_key(user)).bind(client.to_owned()).execute(&mut *connection).await?;
-    rows.iter().map(row::interaction).collect()
+    let approvals =
+        sqlx::query(WITHDRAW_APPROVALS).bind(user_key(user)).bind(client.to_owned()).execute(&mut *connection).await?;
+    Ok((rows.iter().map(row::interaction).collect::<Result<_, _>>()?, approvals.rows_affected()))
 }
