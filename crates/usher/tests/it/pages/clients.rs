@@ -98,3 +98,14 @@ async fn open_questions_of_the_app_are_withdrawn() {
     is_heading(&late, "This question has closed");
     assert!(!late.html.contains(KEY));
 }
+
+/// R-SEC-02: whoever writes a link does not write a notice of ours.
+#[tokio::test]
+async fn an_address_of_somebody_elses_says_nothing() {
+    let stage = Stage::new().await;
+    let person = stage.person().await;
+    for query in ["revoked=Call+us+at+555", "revoked=Call+us+at+555&mark=", "revoked=Call+us+at+555&mark=AAAA"] {
+        let page = person.get(&format!("/clients?{query}")).await;
+        assert!(!page.html.contains("role=\"status\"") && !page.text().contains("555"), "{query}: {}", page.text());
+    }
+}
