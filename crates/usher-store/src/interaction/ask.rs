@@ -63,10 +63,10 @@ pub(crate) const INSERT_WITHIN: &str = insert!(
     "SELECT ",
     concat!(
         " WHERE NOT EXISTS (SELECT 1 FROM declines WHERE ask_key = $2 AND rests_until > $12) \
-         AND (EXISTS (SELECT 1 FROM interactions WHERE user_key = $3 AND ",
+         AND (1 = (SELECT CASE WHEN COUNT(*) < $16 AND COUNT(CASE WHEN client = $6 THEN 1 END) < $17 THEN 1 ELSE 0 END \
+         FROM interactions WHERE user_key = $3 AND ",
         open_states!(),
-        " AND expires_at > $12 HAVING COUNT(*) < $16 AND COUNT(CASE WHEN client = $6 THEN 1 END) < $17) \
-         OR EXISTS (SELECT 1 FROM interactions WHERE ask_key = $2 AND ",
+        " AND expires_at > $12) OR EXISTS (SELECT 1 FROM interactions WHERE ask_key = $2 AND ",
         open_states!(),
         "))"
     )
