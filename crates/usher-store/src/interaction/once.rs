@@ -129,7 +129,7 @@ impl Store {
             for provider in providers {
                 let proved = self.proved(&mut transaction, call, provider, now).await?;
                 forged.extend(proved.forged);
-                if !self.take_one(&mut transaction, proved.good, now).await? {
+                if !take_one(&mut transaction, proved.good, &self.shared.vault, now).await? {
                     lacking.push(provider.to_owned());
                 }
             }
@@ -194,27 +194,24 @@ impl Store {
         let opened = self.shared.vault.open(&place.record(&place.scope()), &proof);
         opened.map(drop).map_err(|source| unopened(&found.id, source))
     }
+}
 
-    /// Takes one that nobody else has taken; false where there is none.
-    async fn take_one(
-        &self,
-        connection: &mut AnyConnection,
-        proved: Vec<Interaction>,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        for interaction in proved {
-            // Read before it goes, and told as far as it can be: what counts is the proof.
-            let told = operation(connection, &interaction, &self.shared.vault).await;
-            let id = interaction.id.as_str().to_owned();
-            if sqlx::query(TAKE).bind(id).fetch_optional(&mut *connection).await?.is_some() {
-                let entry = AuditEntry {
-                    operation: told.ok().flatten().map(|operation| operation.told()),
-                    ..AuditEntry::of_interaction(AuditAction::OperationUsed, Outcome::Success, &interaction)
-                };
-                entry.insert(connection, now).await?;
-                return Ok(true);
-            }
+/// Takes one that nobody else has taken; false where there is none.
+async fn take_one(
+    connection: &mut AnyConnection,
+    proved: Vec<Interaction>,
+    vault: &Vault,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    for interaction in proved {
+        // Read before it goes, and told as far as it can be: what counts is the proof.
+        let told = operation(connection, &interaction, vault).await.ok().flatten().map(|operation| operation.told());
+        let id = interaction.id.as_str().to_owned();
+        if sqlx::query(TAKE).bind(id).fetch_optional(&mut *connection).await?.is_some() {
+            let entry = AuditEntry::of_interaction(AuditAction::OperationUsed, Outcome::Success, &interaction);
+            AuditEntry { operation: told, ..entry }.insert(connection, now).await?;
+            return Ok(true);
         }
-        Ok(false)
     }
+    Ok(false)
 }
