@@ -381,8 +381,8 @@ pub(crate) async fn a_user_of_whom_very_much_is_stored_is_forgotten(database: Da
     store.create_session(session(), at(0)).await.unwrap();
     let many = async |table: &str, columns: &str, values: &str, from: &str| {
         let sql = format!(
-            "INSERT INTO {table} ({columns}) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {MANY}) \
-             SELECT {values} FROM n, {from}"
+            "INSERT INTO {table} ({columns}) \
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {MANY}) SELECT {values} FROM n, {from}"
         );
         assert_eq!(database.run(&sql).await, MANY, "{table}");
     };

@@ -202,7 +202,7 @@ pub(crate) mod tests {
     }
 
     /// One that only asks, and may call something once.
-    pub(crate) fn asking() -> (ClientId, AskingClient) {
+    fn asking() -> (ClientId, AskingClient) {
         (ClientId::new("new-app").unwrap(), AskingClient { questions: 5, approvals: 1 })
     }
 
@@ -217,7 +217,7 @@ pub(crate) mod tests {
         ClientsPage::new(page, &gallery::config(), found, &claims, revoked, gallery::now()).render().unwrap()
     }
 
-    pub(crate) fn found() -> Found {
+    pub(in crate::pages::portal) fn found() -> Found {
         Found::new(credentials(), BTreeMap::from([asking()]))
     }
 
