@@ -336,7 +336,7 @@ async fn what_one_app_asks_is_declined_together() {
         assert!(portal.text().contains(name), "{name}: {}", portal.text());
     }
     let path = "/clients/decline?client=default";
-    let form = portal.form_by_action(path);
+    let form = portal.form_by_action("/clients/decline");
     for refused in [
         person.visit(Method::POST, path).fields(&[("csrf", "x")]),
         person.submission(&portal, &form, None, &[]).from_site("https://evil.example"),
