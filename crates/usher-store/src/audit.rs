@@ -15,11 +15,11 @@ use crate::time::{micros, timestamp};
 use crate::{Interaction, InteractionId, Store, StoreError};
 
 const INSERT: &str = "INSERT INTO audit (at, action, outcome, user_key, issuer, subject, client, \
-     upstream, provider, interaction_id, detail) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+     upstream, provider, interaction_id, detail, operation) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
 
 pub(crate) const OF_USER: &str = "SELECT at, action, outcome, issuer, subject, client, upstream, \
-     provider, interaction_id, detail FROM audit \
+     provider, interaction_id, detail, operation FROM audit \
      WHERE user_key = $1 ORDER BY number DESC LIMIT $2";
 
 /// Defines the actions and their names once.
@@ -163,7 +163,7 @@ impl Outcome {
 }
 
 /// A line for the audit log. Has room for no secret and for no answer: the detail
-/// is text of ours.
+/// is text of ours, and of a call there is its name alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditEntry {
     /// What was done.
@@ -180,6 +180,8 @@ pub struct AuditEntry {
     pub interaction: Option<InteractionId>,
     /// More, in fixed words.
     pub detail: Option<&'static str>,
+    /// Which call, as [`Operation::told`](crate::Operation::told) tells it.
+    pub operation: Option<String>,
 }
 
 /// A line of the audit log.
@@ -203,12 +205,23 @@ pub struct AuditRow {
     pub interaction: Option<InteractionId>,
     /// More, in fixed words.
     pub detail: Option<String>,
+    /// Which call: its method, its name and the beginning of its digest.
+    pub operation: Option<String>,
 }
 
 impl AuditEntry {
     /// A line about nobody and nothing yet.
     pub fn new(action: AuditAction, outcome: Outcome) -> Self {
-        Self { action, outcome, principal: None, upstream: None, provider: None, interaction: None, detail: None }
+        Self {
+            action,
+            outcome,
+            principal: None,
+            upstream: None,
+            provider: None,
+            interaction: None,
+            detail: None,
+            operation: None,
+        }
     }
 
     /// A line about a user.
@@ -244,6 +257,7 @@ impl AuditEntry {
             .bind(self.provider.clone())
             .bind(self.interaction.as_ref().map(|id| id.as_str().to_owned()))
             .bind(self.detail.map(str::to_owned))
+            .bind(self.operation.clone())
             .execute(connection)
             .await?;
         Ok(())
@@ -292,6 +306,7 @@ fn from_row(row: &AnyRow) -> Result<AuditRow, StoreError> {
             .transpose()
             .map_err(|_| impossible("an interaction id that is none"))?,
         detail: row.try_get("detail")?,
+        operation: row.try_get("operation")?,
     })
 }
 

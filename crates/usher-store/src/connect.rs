@@ -17,7 +17,7 @@ use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 
 use crate::store::Shared;
-use crate::{Kind, Store, StoreError, Vault, listen, migrations, silence};
+use crate::{Kind, Schema, Store, StoreError, Vault, listen, migrations, silence};
 
 /// How long a call waits for a free connection, and a connection for its server.
 const ACQUIRE: Duration = Duration::from_secs(5);
@@ -50,6 +50,39 @@ impl Store {
     /// Refused are a store with a newer schema ([`StoreError::NewerSchema`]) and one
     /// whose credentials need keys that the vault lacks ([`StoreError::MissingKey`], [`StoreError::WrongKey`]).
     pub async fn open(url: &SecretString, vault: Arc<Vault>, random: Arc<dyn Random>) -> Result<Self, StoreError> {
+        Self::open_with(url, vault, random, Migrate::Yes).await
+    }
+
+    /// Opens a store as it is, for a command beside a service: replicas of an earlier version may be running, and would not
+    /// start again with a newer schema. Refused is also a store with an older one ([`StoreError::OlderSchema`]), which is left as
+    /// it is.
+    pub async fn open_as_is(
+        url: &SecretString,
+        vault: Arc<Vault>,
+        random: Arc<dyn Random>,
+    ) -> Result<Self, StoreError> {
+        let found = match Self::inspect(url).await? {
+            Some(mut inspection) => {
+                let schema = inspection.schema().await;
+                inspection.close().await;
+                schema?
+            }
+            None => Schema::None,
+        };
+        match found {
+            Schema::Current { .. } => Self::open_with(url, vault, random, Migrate::No).await,
+            Schema::None => Err(StoreError::OlderSchema { found: 0, known: migrations::newest() }),
+            Schema::Older { found, known } => Err(StoreError::OlderSchema { found, known }),
+            Schema::Newer { found, known } => Err(StoreError::NewerSchema { found, known }),
+        }
+    }
+
+    async fn open_with(
+        url: &SecretString,
+        vault: Arc<Vault>,
+        random: Arc<dyn Random>,
+        migrate: Migrate,
+    ) -> Result<Self, StoreError> {
         sqlx::any::install_default_drivers();
         let url = url.expose_secret();
         let kind = kind_of(url)?;
@@ -61,16 +94,9 @@ impl Store {
         // A pool would try again and again, and then say only that it took too long.
         connect(&options).await.map_err(|error| error.at(&place))?.close().await?;
 
-        // Without a limit to the time of a statement: a migration may take long.
-        let settings = match kind {
-            Kind::Sqlite => SQLITE_WRITER,
-            Kind::Postgres => "",
-        };
-        let migrator = pool(1, settings, options.clone()).await?;
-        let migrated = migrations::run(kind, &migrator).await;
-        // Closed also on failure: the migration's lock goes with the connection.
-        migrator.close().await;
-        migrated?;
+        if let Migrate::Yes = migrate {
+            bring_up_to_date(kind, options.clone()).await?;
+        }
 
         let (reader, writer) = pools(kind, options).await?;
         let instance = match instance(&reader, &writer, &*random, &place).await {
@@ -149,6 +175,25 @@ pub(crate) async fn connect(options: &AnyConnectOptions) -> Result<AnyConnection
         Ok(connected) => Ok(connected?),
         Err(_) => Err(StoreError::Unavailable(format!("no answer within {} seconds", ACQUIRE.as_secs()))),
     }
+}
+
+/// Whether opening may change the schema.
+enum Migrate {
+    Yes,
+    No,
+}
+
+async fn bring_up_to_date(kind: Kind, options: AnyConnectOptions) -> Result<(), StoreError> {
+    // Without a limit to the time of a statement: a migration may take long.
+    let settings = match kind {
+        Kind::Sqlite => SQLITE_WRITER,
+        Kind::Postgres => "",
+    };
+    let migrator = pool(1, settings, options).await?;
+    let migrated = migrations::run(kind, &migrator).await;
+    // Closed also on failure: the migration's lock goes with the connection.
+    migrator.close().await;
+    migrated
 }
 
 /// SQLite would say of another file only later, and in its own words, that it is none of its own.

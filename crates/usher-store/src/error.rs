@@ -58,7 +58,10 @@ pub enum StoreError {
         known: i64,
     },
     /// This version cannot tell of a store what was asked before it has brought it up to date.
-    #[error("the store has schema {found}, and this needs {known}: start usher serve once, which brings it up to date")]
+    #[error(
+        "the store has schema {found}, and this command needs {known}: start the service of this version first (usher serve), \
+         which brings it up to date"
+    )]
     OlderSchema {
         /// The schema version of the store.
         found: i64,

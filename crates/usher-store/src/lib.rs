@@ -47,9 +47,10 @@ pub use events::Event;
 pub use fail_point::{FailPoint, FailPointError};
 pub use inspect::{Ending, Inspection, KeyUses, Schema};
 pub use interaction::{
-    APPROVAL_LASTS, Advanced, AskReason, Asked, Claim, Claimed, DECLINE_RESTS, DeclinedBy, Destination, ExactCall,
-    FailureReason, Interaction, InteractionId, InteractionState, InvalidId, NewInteraction, OPEN_AT_MOST,
-    OPERATION_AT_MOST, Obstacle, Operation, OperationError, Resting, StateName, Step, TransitionError, VISIT_LASTS,
+    APPROVAL_LASTS, Advanced, AskReason, Asked, AskingClient, Claim, Claimed, DECLINE_RESTS, DeclinedBy, Destination,
+    ExactCall, FailureReason, Interaction, InteractionId, InteractionState, InvalidId, NewInteraction, OPEN_AT_MOST,
+    OPERATION_AT_MOST, Obstacle, OpenLimits, Operation, OperationError, Resting, StateName, Step, TransitionError,
+    VISIT_LASTS,
 };
 pub use keys::{KeyEntry, KeyError, KeyFile, KeyFileEdit, KeyFileError, KeyRing, KeyRole, KeyWrap, WrappedKey};
 pub use private_file::create_private_file;

@@ -62,6 +62,12 @@ const STEPS: &[Step] = &[
         sqlite: include_str!("../migrations/sqlite/0008_proofs.sql"),
         postgres: include_str!("../migrations/postgres/0008_proofs.sql"),
     },
+    Step {
+        version: 9,
+        name: "audit",
+        sqlite: include_str!("../migrations/sqlite/0009_audit.sql"),
+        postgres: include_str!("../migrations/postgres/0009_audit.sql"),
+    },
 ];
 
 /// The newest version that is known here.

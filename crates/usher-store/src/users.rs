@@ -8,8 +8,8 @@ use sqlx::{AnyConnection, Row as _};
 
 #[cfg(test)]
 pub(crate) use self::forget::{
-    COUNT_LINKS, COUNTS, DELETE_BROWSERS, DELETE_CREDENTIALS, DELETE_DECLINE, DELETE_LINKS, DELETE_QUESTIONS,
-    DELETE_SESSIONS,
+    COUNT_LINKS, COUNTS, DELETE_BROWSERS, DELETE_CREDENTIALS, DELETE_DECLINES, DELETE_LINKS, DELETE_NOTICES,
+    DELETE_QUESTIONS, DELETE_SESSIONS,
 };
 use crate::browser::user_of;
 use crate::lookup::user_key;

@@ -2,6 +2,7 @@
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use jiff::{SignedDuration, Timestamp};
+use sqlx::Row as _;
 
 use super::row::{self, Genuine, Row, columns};
 use super::{ApiKey, ApiKeyText, ListedApiKey, TABLE, change};
@@ -62,17 +63,24 @@ impl Store {
         .await
     }
 
-    /// All keys, the newest first. Ended ones are kept for 30 days.
+    /// All keys, the newest first, and what is none at the end. Ended ones are kept for 30 days.
     pub async fn api_keys(&self) -> Result<Vec<ListedApiKey>, StoreError> {
         Self::within(async {
             let rows = sqlx::query(LIST).fetch_all(&self.shared.reader).await?;
             let mut listed = Vec::with_capacity(rows.len());
             for row in &rows {
-                let row = Row::read(row)?;
-                let genuine = row.genuine(&self.shared.vault)? == Genuine::Yes;
-                listed.push(ListedApiKey { key: row.key, genuine });
+                let id = row.try_get("id")?;
+                listed.push(match Row::read(row) {
+                    Ok(row) => {
+                        let genuine = row.genuine(&self.shared.vault)? == Genuine::Yes;
+                        ListedApiKey { id, key: Some(row.key), genuine }
+                    }
+                    Err(StoreError::ImpossibleRow { .. }) => ListedApiKey { id, key: None, genuine: false },
+                    Err(error) => return Err(error),
+                });
             }
-            listed.sort_by(|one, other| (other.key.created_at, &one.key.id).cmp(&(one.key.created_at, &other.key.id)));
+            let made = |listed: &ListedApiKey| listed.key.as_ref().map(|key| key.created_at);
+            listed.sort_by(|one, other| (made(other), &one.id).cmp(&(made(one), &other.id)));
             Ok(listed)
         })
         .await

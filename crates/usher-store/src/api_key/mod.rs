@@ -81,8 +81,10 @@ fn actor(id: &ApiKeyId) -> Option<UserId> {
 /// One key in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedApiKey {
-    /// The key, as its row has it.
-    pub key: ApiKey,
+    /// Its id, as its row has it.
+    pub id: String,
+    /// The key, as its row has it; `None` where the row is none that we make.
+    pub key: Option<ApiKey>,
     /// Whether the row is as it was made. One that is not, or whose master key is gone, opens nothing: revoke it.
     pub genuine: bool,
 }

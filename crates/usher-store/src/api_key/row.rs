@@ -28,7 +28,7 @@ macro_rules! columns {
 pub(crate) const REWRAP: &str = concat!(
     "SELECT id AS place, CAST('",
     server_issuer!(),
-    "' AS TEXT) AS issuer, server AS subject, scopes, secret_hash, former_hash, former_until, created_at, expires_at, \
+    "' AS TEXT) AS issuer, server AS subject, name, scopes, secret_hash, former_hash, former_until, created_at, expires_at, \
      seal AS sealed FROM api_keys WHERE key_id = $1 AND id > $2 ORDER BY id LIMIT 100"
 );
 
@@ -116,9 +116,10 @@ fn record<'a>(id: &'a ApiKeyId, owner: &'a UserId, scope: &'a [&'a str]) -> Reco
 }
 
 /// All that a key allows and what opens it, in the order of [`sealed_columns`].
-fn scope(key: &ApiKey, hashes: &Hashes) -> [String; 6] {
+fn scope(key: &ApiKey, hashes: &Hashes) -> [String; 7] {
     let micros = |at: Option<Timestamp>| at.map(|at| crate::time::micros(at).to_string()).unwrap_or_default();
     [
+        key.name.clone(),
         key.scopes.to_string(),
         hashes.current.clone(),
         hashes.former.clone().unwrap_or_default(),
@@ -135,6 +136,7 @@ pub(crate) fn sealed_columns(row: &AnyRow) -> Result<Vec<String>, sqlx::Error> {
         Ok(micros.map(|micros| micros.to_string()).unwrap_or_default())
     };
     Ok(vec![
+        row.try_get("name")?,
         row.try_get("scopes")?,
         row.try_get("secret_hash")?,
         row.try_get::<Option<String>, _>("former_hash")?.unwrap_or_default(),

@@ -10,7 +10,7 @@ use crate::lookup::user_key;
 use crate::{Store, StoreError};
 
 pub(crate) const PAGE: &str = "SELECT number, at, action, outcome, issuer, subject, client, upstream, \
-     provider, interaction_id, detail FROM audit \
+     provider, interaction_id, detail, operation FROM audit \
      WHERE user_key = $1 AND number < $2 ORDER BY number DESC LIMIT $3";
 
 /// Where a page ends and the next one goes on. It finds lines of the user who asks, whoever got it.

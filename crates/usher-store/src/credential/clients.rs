@@ -22,6 +22,8 @@ pub struct Withdrawn {
     pub providers: Vec<String>,
     /// How many questions of it were open.
     pub questions: usize,
+    /// How many calls it was allowed once, and had not made.
+    pub approvals: u64,
 }
 
 impl Withdrawn {
@@ -70,8 +72,9 @@ impl Store {
     ) -> Result<Option<(Withdrawn, Vec<Interaction>)>, StoreError> {
         let mut transaction = self.begin().await?;
         // First the questions, then the credentials, as whoever completes does it: what completes now waits or is seen.
-        let questions = interaction::withdraw_of_client(&mut transaction, self.kind(), user, client).await?;
-        let mut withdrawn = Withdrawn { providers: Vec::new(), questions: questions.len() };
+        let (questions, approvals) =
+            interaction::withdraw_of_client(&mut transaction, self.kind(), user, client).await?;
+        let mut withdrawn = Withdrawn { providers: Vec::new(), questions: questions.len(), approvals };
         for credential in self.approved(&mut transaction, user, client).await? {
             let mut content = Content::of(&credential);
             content.withdraw(client);
@@ -79,13 +82,17 @@ impl Store {
                 transaction.rollback().await?;
                 return Ok(None);
             }
+            withdrawn.providers.push(credential.provider);
+        }
+        // One line a provider; one of none where it was allowed calls alone.
+        let calls_alone = withdrawn.providers.is_empty() && approvals > 0;
+        for provider in withdrawn.providers.iter().map(Some).chain(calls_alone.then_some(None)) {
             let entry = AuditEntry {
                 principal: Some((user.clone(), Some(client.clone()))),
-                provider: Some(credential.provider.clone()),
+                provider: provider.cloned(),
                 ..AuditEntry::new(AuditAction::ClientRevoked, Outcome::Success)
             };
             entry.insert(&mut transaction, now).await?;
-            withdrawn.providers.push(credential.provider);
         }
         for question in &questions {
             AuditEntry::of_interaction(AuditAction::InteractionWithdrawn, Outcome::Success, question)

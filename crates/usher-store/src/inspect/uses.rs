@@ -7,7 +7,7 @@ use sqlx::{AnyConnection, Row as _};
 
 use super::Inspection;
 use crate::time::{micros, timestamp};
-use crate::{Store, StoreError, Vault};
+use crate::{APPROVAL_LASTS, Store, StoreError, Vault};
 
 const CREDENTIALS: &str = "SELECT COUNT(*) AS number FROM credentials WHERE key_id = $1";
 const SESSIONS: &str =
@@ -18,8 +18,8 @@ const API_KEYS: &str = "SELECT COUNT(*) AS number FROM api_keys WHERE key_id = $
 // These last for minutes, so there are few, and no index for this alone.
 const QUESTIONS: &str = "SELECT seal, expires_at FROM interactions \
      WHERE state IN ('created', 'opened', 'consented', 'failed') AND expires_at > $1";
-// Nor are there many of these, by an index over all of them.
-const PROOFS: &str = "SELECT proof AS seal, proof_until AS expires_at FROM interactions \
+// What was approved for one call, for as long as that may come; not many, by an index over all of them.
+const APPROVALS: &str = "SELECT proof AS seal, proof_until AS expires_at FROM interactions \
      WHERE proof IS NOT NULL AND proof_until > $1";
 const LOGIN_LINKS: &str = "SELECT seal, expires_at FROM login_links WHERE expires_at > $1";
 
@@ -34,8 +34,10 @@ pub struct KeyUses {
     pub browser_sessions: Ending,
     /// Keys of the API, likewise; they stay until they expire or are revoked.
     pub api_keys: u64,
-    /// Questions that are open, and approvals that wait for their call.
+    /// Questions that are open.
     pub questions: Ending,
+    /// Calls that were approved once and have not come yet.
+    pub approvals: Ending,
     /// Sign-in links that nobody used yet.
     pub login_links: Ending,
 }
@@ -81,10 +83,11 @@ impl Inspection {
                 };
                 uses.insert(id.clone(), of_key);
             }
-            let mut questions = seals(connection, QUESTIONS, now).await?;
-            questions.extend(seals(connection, PROOFS, now).await?);
-            for (key, until) in questions {
+            for (key, until) in seals(connection, QUESTIONS, now).await? {
                 uses.entry(key).and_modify(|uses| uses.questions.add(until));
+            }
+            for (key, until) in seals(connection, APPROVALS, now).await? {
+                uses.entry(key).and_modify(|uses| uses.approvals.add(until));
             }
             for (key, until) in seals(connection, LOGIN_LINKS, now).await? {
                 uses.entry(key).and_modify(|uses| uses.login_links.add(until));

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use sqlx::AnyConnection;
 
 use super::row::{self, StateColumns, columns};
-use super::seal::verify;
+use super::seal::{keep_name, operation, verify};
 use super::{Advanced, DeclinedBy, Interaction, Obstacle, StateName, Step, TransitionError, decline};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::{Event, Store, StoreError, fail_point};
@@ -32,17 +32,24 @@ impl Store {
             Ok(next) => next,
             Err(error) => return Ok(Advanced::Refused(error)),
         };
+        let vault = &self.shared.vault;
         let written = Self::within(async {
             let mut transaction = self.begin().await?;
+            let declines = matches!(step, Step::Decline { .. });
+            // Before it goes; what cannot be read is declined all the same.
+            let call = if declines { operation(&mut transaction, &next, vault).await.ok().flatten() } else { None };
             let Some(done) = swap(&mut transaction, &next).await? else {
                 transaction.rollback().await?;
                 return Ok(Advanced::Lost);
             };
             if step == Step::Open {
-                verify(&mut transaction, &done, &self.shared.vault).await?;
+                verify(&mut transaction, &done, vault).await?;
             }
-            if matches!(step, Step::Decline { .. }) {
+            if declines {
                 decline::note(&mut transaction, &done.id, now).await?;
+                if let Some(call) = call {
+                    keep_name(&mut transaction, &done, &call, vault).await?;
+                }
             }
             entry(step, &done).insert(&mut transaction, now).await?;
             transaction.commit().await?;

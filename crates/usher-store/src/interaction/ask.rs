@@ -57,12 +57,14 @@ macro_rules! insert {
 
 const INSERT: &str = insert!("VALUES (", ")");
 
-/// The same unless the question rests, or the user has too many. One that is open already is not one more.
+/// The same unless the question rests, or the user or the client has too many: both are counted in one pass over what the user
+/// has open. One that is open already is not one more.
 pub(crate) const INSERT_WITHIN: &str = insert!(
     "SELECT ",
     concat!(
         " WHERE NOT EXISTS (SELECT 1 FROM declines WHERE ask_key = $2 AND rests_until > $12) \
-         AND ($17 > (SELECT COUNT(*) FROM interactions WHERE user_key = $3 AND ",
+         AND (1 = (SELECT CASE WHEN COUNT(*) < $17 AND COUNT(CASE WHEN client = $6 THEN 1 END) < $18 THEN 1 ELSE 0 END \
+         FROM interactions WHERE user_key = $3 AND ",
         open_states!(),
         " AND expires_at > $12) OR EXISTS (SELECT 1 FROM interactions WHERE ask_key = $2 AND ",
         open_states!(),
@@ -71,10 +73,20 @@ pub(crate) const INSERT_WITHIN: &str = insert!(
 );
 
 pub(crate) const FIRST_END: &str = concat!(
-    "SELECT MIN(expires_at) FROM interactions WHERE user_key = $1 AND ",
+    "SELECT COUNT(CASE WHEN client = $3 THEN 1 END) AS of_client, MIN(expires_at) AS first, \
+     MIN(CASE WHEN client = $3 THEN expires_at END) AS first_of_client FROM interactions WHERE user_key = $1 AND ",
     open_states!(),
     " AND expires_at > $2"
 );
+
+/// How many questions may be open at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenLimits {
+    /// Of one user, over all clients.
+    pub user: u32,
+    /// Of one client of one user, so that it leaves room for the others.
+    pub client: u32,
+}
 
 /// What came of asking by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +101,7 @@ pub enum Asked {
         /// From when on it may be asked.
         until: Timestamp,
     },
-    /// The user has too many open questions; none is asked.
+    /// The user or the client has too many open questions; none is asked.
     TooMany {
         /// When the first of them ends by itself.
         until: Timestamp,
@@ -118,7 +130,7 @@ impl Store {
     }
 
     /// Asks because a client called: not what the person declined a while ago (see [`DECLINE_RESTS`](crate::DECLINE_RESTS)),
-    /// and nothing new where the user has `open_at_most` open questions already (R-SEC-01).
+    /// and nothing new where the user or this client of theirs has as many open questions as it may (R-SEC-01).
     ///
     /// Both are looked at by the statement that asks. It costs as much as [`ask`](Self::ask), and grows with the user's open
     /// questions alone. Askers who come at the same time may pass the limit together.
@@ -126,7 +138,7 @@ impl Store {
         &self,
         new: &[NewInteraction],
         notify: Option<&SessionKey>,
-        open_at_most: u32,
+        open_at_most: OpenLimits,
         now: Timestamp,
     ) -> Result<Asked, StoreError> {
         self.ask_all(new, notify, Some(open_at_most), now).await
@@ -136,7 +148,7 @@ impl Store {
         &self,
         new: &[NewInteraction],
         notify: Option<&SessionKey>,
-        open_at_most: Option<u32>,
+        open_at_most: Option<OpenLimits>,
         now: Timestamp,
     ) -> Result<Asked, StoreError> {
         if new.is_empty() {
@@ -152,7 +164,7 @@ impl Store {
             for (index, key) in order {
                 let (one, seals) = (&new[index], &seals[index]);
                 let Some(row) = insert(&mut transaction, one, seals, &key, open_at_most, now).await? else {
-                    let refused = refused(&mut transaction, one, &key, now).await?;
+                    let refused = refused(&mut transaction, one, &key, open_at_most, now).await?;
                     transaction.rollback().await?;
                     return Ok(refused);
                 };
@@ -199,6 +211,7 @@ async fn refused(
     connection: &mut AnyConnection,
     new: &NewInteraction,
     key: &str,
+    open_at_most: Option<OpenLimits>,
     now: Timestamp,
 ) -> Result<Asked, StoreError> {
     if let Some(until) = decline::rests(connection, key, now).await? {
@@ -207,9 +220,12 @@ async fn refused(
     let row = sqlx::query(FIRST_END)
         .bind(lookup::user_key(&new.principal.user))
         .bind(micros(now))
+        .bind(new.principal.client.as_str().to_owned())
         .fetch_one(connection)
         .await?;
-    let first: Option<i64> = row.try_get(0)?;
+    let of_client: i64 = row.try_get("of_client")?;
+    let client_has_too_many = open_at_most.is_some_and(|most| of_client >= i64::from(most.client));
+    let first: Option<i64> = row.try_get(if client_has_too_many { "first_of_client" } else { "first" })?;
     // None where they ended a moment ago: then it may be tried at once.
     Ok(Asked::TooMany { until: first.map_or(Ok(now), |first| timestamp(first, "interactions"))? })
 }
@@ -220,7 +236,7 @@ async fn insert(
     new: &NewInteraction,
     seals: &Seals,
     key: &str,
-    open_at_most: Option<u32>,
+    open_at_most: Option<OpenLimits>,
     now: Timestamp,
 ) -> Result<Option<AnyRow>, StoreError> {
     sqlx::query(EXPIRE).bind(key.to_owned()).bind(micros(now)).execute(&mut *connection).await?;
@@ -243,7 +259,7 @@ async fn insert(
         .bind(seals.operation.clone())
         .bind(new.asked_by.clone());
     let query = match open_at_most {
-        Some(most) => query.bind(i64::from(most)),
+        Some(most) => query.bind(i64::from(most.user)).bind(i64::from(most.client)),
         None => query,
     };
     Ok(query.fetch_optional(connection).await?)

@@ -76,12 +76,11 @@ impl Store {
             }
             Change::NoCredential => Some(Obstacle::NoCredential),
         };
-        let lacks_call = match completion {
-            Completion::Once { lasts } => {
-                !once::prove(&mut transaction, &done, now + *lasts, &self.shared.vault).await?
-            }
-            Completion::Connect { .. } | Completion::Allow => false,
+        let approved = match completion {
+            Completion::Once { lasts } => once::prove(&mut transaction, &done, now + *lasts, &self.shared.vault).await?,
+            Completion::Connect { .. } | Completion::Allow => None,
         };
+        let lacks_call = matches!(completion, Completion::Once { .. }) && approved.is_none();
         if let Some(obstacle) = obstacle.or(lacks_call.then_some(Obstacle::NoOperation)) {
             transaction.rollback().await?;
             return Ok(Some(Advanced::Refused(TransitionError { from, to: StateName::Completed, obstacle })));
@@ -92,8 +91,10 @@ impl Store {
             Completion::Allow => AuditAction::CredentialAllowed,
             Completion::Once { .. } => AuditAction::OperationApproved,
         };
-        for action in [stored, AuditAction::InteractionCompleted] {
-            AuditEntry::of_interaction(action, Outcome::Success, &done).insert(&mut transaction, now).await?;
+        let approved = approved.map(|operation| operation.told());
+        for (action, operation) in [(stored, approved), (AuditAction::InteractionCompleted, None)] {
+            let entry = AuditEntry { operation, ..AuditEntry::of_interaction(action, Outcome::Success, &done) };
+            entry.insert(&mut transaction, now).await?;
         }
         fail_point!(CompletionUncommitted);
         transaction.commit().await?;

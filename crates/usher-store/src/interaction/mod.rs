@@ -2,10 +2,12 @@
 
 mod advance;
 mod ask;
+mod client;
 mod complete;
 mod decline;
 mod find;
 mod id;
+mod lock;
 mod once;
 mod operation;
 mod returns;
@@ -17,9 +19,11 @@ mod withdraw;
 use elicit::Principal;
 use jiff::Timestamp;
 
-pub use self::ask::{Asked, OPEN_AT_MOST};
+pub use self::ask::{Asked, OPEN_AT_MOST, OpenLimits};
+pub use self::client::AskingClient;
 pub use self::decline::{DECLINE_RESTS, Resting};
 pub use self::id::{InteractionId, InvalidId};
+pub(crate) use self::lock::lock_of_user;
 pub use self::once::{APPROVAL_LASTS, Claim, Claimed, ExactCall, VISIT_LASTS};
 pub use self::operation::{OPERATION_AT_MOST, Operation, OperationError};
 pub use self::state::{DeclinedBy, FailureReason, InteractionState, Obstacle, StateName, Step, TransitionError};
@@ -28,6 +32,7 @@ pub(crate) use self::withdraw::withdraw_of_client;
 pub(crate) use self::{
     advance::ADVANCE,
     ask::{EXPIRE, FIRST_END, INSERT_WITHIN},
+    client::APPROVALS_OF,
     decline::{DECLINED, RELEASE, REST_OF, RESTS},
     find::{CLAIM, FIND, WAITING, find_several},
     once::{MOVE, PROVED},

@@ -125,21 +125,21 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Keeps the proof that `done`, which is completed in this transaction, was approved for its call. False where the call is
-/// not kept whole.
+/// Keeps the proof that `done`, which is completed in this transaction, was approved for its call, and returns the call. `None`
+/// where it is not kept whole.
 pub(super) async fn prove(
     connection: &mut AnyConnection,
     done: &Interaction,
     until: Timestamp,
     vault: &Vault,
-) -> Result<bool, StoreError> {
+) -> Result<Option<Operation>, StoreError> {
     let operation = operation(connection, done, vault).await?;
     let place = operation.as_ref().and_then(Operation::digest).and_then(|digest| Place::new(done, digest, until, ""));
-    let Some(place) = place else { return Ok(false) };
+    let Some(place) = place else { return Ok(None) };
     let proof = place.seal(vault)?;
     let id = done.id.as_str().to_owned();
     sqlx::query(KEEP).bind(id).bind(proof).bind(micros(until)).execute(connection).await?;
-    Ok(true)
+    Ok(operation)
 }
 
 impl Store {
@@ -169,7 +169,7 @@ impl Store {
     pub async fn claim(&self, call: ExactCall<'_>, providers: &[&str], now: Timestamp) -> Result<Claimed, StoreError> {
         // In one order by all, else two calls could wait for each other.
         let mut providers = providers.to_vec();
-        providers.sort_unstable();
+        providers.sort_by_cached_key(|one| ask_key(call.principal, one, call.destination, Some(call.digest)));
         let next = random_text(&*self.shared.random);
         let (claimed, forged) = Self::within(async {
             let mut transaction = self.begin().await?;
@@ -262,10 +262,13 @@ impl Store {
     ) -> Result<Option<Taken>, StoreError> {
         for taken in proved {
             let interaction = &taken.interaction;
+            // Read before it goes, and told as far as it can be: what counts is the proof.
+            let told = operation(connection, interaction, &self.shared.vault).await.ok().flatten();
+            let told = told.map(|operation| operation.told());
             if self.change(connection, call, interaction, [call.round, next], now + ROUND_LASTS).await? {
                 let detail = (!call.round.is_empty()).then_some("a further round");
                 let entry = AuditEntry::of_interaction(AuditAction::OperationUsed, Outcome::Success, interaction);
-                AuditEntry { detail, ..entry }.insert(connection, now).await?;
+                AuditEntry { detail, operation: told, ..entry }.insert(connection, now).await?;
                 return Ok(Some(taken));
             }
         }

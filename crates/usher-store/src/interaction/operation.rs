@@ -13,6 +13,9 @@ pub const OPERATION_AT_MOST: usize = 64 * 1024;
 /// The longest name of a call that is kept only to be shown, in characters.
 const NAME_AT_MOST: usize = 200;
 
+/// The most of a name that the audit log tells, in characters.
+const TOLD_AT_MOST: usize = 100;
+
 /// The call that a question is asked for: by name where its answer is good for others too, whole where it is good for this
 /// very call alone.
 ///
@@ -98,6 +101,19 @@ impl Operation {
     /// What tells this call from any other (R-MRTR-02); `None` where it is kept by its name alone.
     pub fn digest(&self) -> Option<&Digest> {
         self.exact.as_ref().map(|exact| &exact.digest)
+    }
+
+    /// The call for the audit log, in one line: its method, its name, and of the exact call the first 16 digits of its digest.
+    /// Never its arguments.
+    pub fn told(&self) -> String {
+        let digest = self.digest().map(Digest::to_hex);
+        let digest = digest.as_deref().and_then(|digest| digest.get(..16)).map(|digest| format!(" #{digest}"));
+        format!("{} {}{}", self.method, elicit::text::line(&self.subject, TOLD_AT_MOST), digest.unwrap_or_default())
+    }
+
+    /// The same by its name alone.
+    pub(crate) fn without_arguments(&self) -> Self {
+        Self::named(&self.method, &self.subject)
     }
 
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, serde_json::Error> {
@@ -191,6 +207,18 @@ mod tests {
         assert_eq!(named.subject().chars().count(), NAME_AT_MOST);
         assert!(named.digest().is_none() && named.arguments().is_none());
         assert!(Operation::parse(&named.to_bytes().unwrap()) == Some(named));
+    }
+
+    /// R-SEC-03, R-SEC-07
+    #[test]
+    fn a_call_is_told_by_its_name_and_digest_in_one_line() {
+        let operation =
+            Operation::exact("tools/call", Some(r#"{"name":"pay\u001b\n","arguments":{"to":"alice"}}"#)).unwrap();
+        let told = operation.told();
+        let digest = &operation.digest().unwrap().to_hex()[..16];
+        assert!(told.starts_with("tools/call pay") && told.ends_with(&format!(" #{digest}")), "{told}");
+        assert!(!told.contains("alice") && !told.chars().any(char::is_control), "{told}");
+        assert!(Operation::named("tools/call", &"x".repeat(200)).told().chars().count() <= 120);
     }
 
     /// R-SEC-07

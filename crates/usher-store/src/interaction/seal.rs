@@ -15,6 +15,7 @@ use crate::{KeyError, Store, StoreError, key_notes};
 
 const TABLE: &str = "interactions";
 const FIND: &str = "SELECT seal FROM interactions WHERE id = $1";
+const KEEP_OPERATION: &str = "UPDATE interactions SET operation = $2 WHERE id = $1";
 const FIND_OPERATION: &str = "SELECT operation FROM interactions WHERE id = $1";
 
 /// All that must stay as it was asked.
@@ -48,13 +49,27 @@ impl Seals {
         let scope = scope(&new.principal, &new.provider, &new.destination, new.asked_by.as_deref());
         let place = place(&new.id, &new.principal, &scope);
         let seal = vault.seal(&place, &[]).map_err(StoreError::Unsealed)?;
-        let operation = |operation: &Operation| {
-            let bytes = operation.to_bytes().map_err(|_| StoreError::Unsealed(KeyError::Malformed))?;
-            let place = Record { kind: RecordKind::Operation, ..place };
-            vault.seal(&place, &bytes).map_err(StoreError::Unsealed)
-        };
+        let operation = |operation: &Operation| sealed(operation, place, vault);
         Ok(Self { seal, operation: new.operation.as_ref().map(operation).transpose()? })
     }
+}
+
+fn sealed(operation: &Operation, place: Record<'_>, vault: &Vault) -> Result<Vec<u8>, StoreError> {
+    let bytes = operation.to_bytes().map_err(|_| StoreError::Unsealed(KeyError::Malformed))?;
+    vault.seal(&Record { kind: RecordKind::Operation, ..place }, &bytes).map_err(StoreError::Unsealed)
+}
+
+/// Keeps of the call of a question that was declined its name, for its owner to tell one from another.
+pub(super) async fn keep_name(
+    connection: &mut AnyConnection,
+    declined: &Interaction,
+    call: &Operation,
+    vault: &Vault,
+) -> Result<(), StoreError> {
+    let scope = scope(&declined.principal, &declined.provider, &declined.destination);
+    let sealed = sealed(&call.without_arguments(), place(&declined.id, &declined.principal, &scope), vault)?;
+    sqlx::query(KEEP_OPERATION).bind(declined.id.as_str().to_owned()).bind(sealed).execute(connection).await?;
+    Ok(())
 }
 
 /// The call that an interaction is asked for; `None` where the row has none (any more).

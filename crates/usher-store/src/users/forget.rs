@@ -8,15 +8,15 @@ use sqlx::{AnyConnection, Row as _};
 use super::Holdings;
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::lookup::user_key;
-use crate::{CredentialKey, Event, InteractionId, Kind, SessionKey, Store, StoreError, notice};
+use crate::{CredentialKey, Event, InteractionId, Kind, SessionKey, Store, StoreError, interaction};
 
-// Questions first, then what they led to, as whoever completes one locks them; questions in the order of those who ask several.
-pub(crate) const DELETE_QUESTIONS: [&str; 2] = [
-    "DELETE FROM interactions WHERE user_key = $1 RETURNING id, ask_key",
-    "DELETE FROM interactions WHERE id IN (SELECT id FROM interactions WHERE user_key = $1 \
-     ORDER BY ask_key COLLATE \"C\" FOR UPDATE) RETURNING id, ask_key",
-];
-pub(crate) const DELETE_DECLINE: &str = "DELETE FROM declines WHERE ask_key = $1";
+pub(crate) const DELETE_DECLINES: &str =
+    "DELETE FROM declines WHERE ask_key IN (SELECT ask_key FROM interactions WHERE user_key = $1)";
+pub(crate) const DELETE_QUESTIONS: &str = "DELETE FROM interactions WHERE user_key = $1 RETURNING id";
+const LOCK_SESSIONS: &str =
+    "SELECT session_key FROM mcp_sessions WHERE user_key = $1 ORDER BY session_key COLLATE \"C\" FOR UPDATE";
+pub(crate) const DELETE_NOTICES: &str =
+    "DELETE FROM notices WHERE session_key IN (SELECT session_key FROM mcp_sessions WHERE user_key = $1)";
 pub(crate) const DELETE_CREDENTIALS: &str = "DELETE FROM credentials WHERE user_key = $1 RETURNING provider";
 pub(crate) const DELETE_SESSIONS: &str = "DELETE FROM mcp_sessions WHERE user_key = $1 RETURNING session_key";
 pub(crate) const DELETE_BROWSERS: &str = "DELETE FROM browser_sessions WHERE user_key = $1 RETURNING token_hash";
@@ -45,7 +45,8 @@ pub(super) async fn count(connection: &mut AnyConnection, user: &UserId) -> Resu
 
 impl Store {
     /// Deletes all that is stored of a user, in one transaction: credentials, questions and what was declined, sessions of
-    /// their clients with the notices that are owed to these, signed-in browsers and sign-in links. What there was.
+    /// their clients with the notices that are owed to these, signed-in browsers and sign-in links. What there was. A few
+    /// statements in all, however much it is.
     ///
     /// Lines of the audit log stay for their 400 days: an operator has to be able to say what was done, also by and to
     /// somebody who has left. That the user was forgotten is a line as well.
@@ -55,17 +56,21 @@ impl Store {
             let mut events = Vec::new();
             let questions = self.forget_questions(&mut transaction, user, &mut events).await?;
             let key = user_key(user);
-            let credentials = delete(&mut transaction, DELETE_CREDENTIALS, &key).await?;
+            let credentials = run(&mut transaction, DELETE_CREDENTIALS, &key).await?;
             for row in &credentials {
                 events.push(Event::Credential(CredentialKey::of(user, row.try_get("provider")?)));
             }
-            let sessions = delete(&mut transaction, DELETE_SESSIONS, &key).await?;
+            // The sessions are locked before their notices, as by whoever ends one.
+            if self.kind() == Kind::Postgres {
+                run(&mut transaction, LOCK_SESSIONS, &key).await?;
+            }
+            run(&mut transaction, DELETE_NOTICES, &key).await?;
+            let sessions = run(&mut transaction, DELETE_SESSIONS, &key).await?;
             for row in &sessions {
                 let session: String = row.try_get("session_key")?;
                 events.extend(SessionKey::parse(&session).map(Event::Session));
-                sqlx::query(notice::DELETE_OF_SESSION).bind(session).execute(&mut *transaction).await?;
             }
-            let browsers = delete(&mut transaction, DELETE_BROWSERS, &key).await?;
+            let browsers = run(&mut transaction, DELETE_BROWSERS, &key).await?;
             let links = sqlx::query(DELETE_LINKS)
                 .bind(user.issuer().to_owned())
                 .bind(user.subject().to_owned())
@@ -101,24 +106,20 @@ impl Store {
         user: &UserId,
         events: &mut Vec<Event>,
     ) -> Result<u64, StoreError> {
-        let [sqlite, postgres] = DELETE_QUESTIONS;
-        let sql = match self.kind() {
-            Kind::Sqlite => sqlite,
-            Kind::Postgres => postgres,
-        };
-        let rows = delete(connection, sql, &user_key(user)).await?;
-        let mut keys = std::collections::BTreeSet::new();
+        let key = user_key(user);
+        // Questions first, then what they led to, as whoever completes one locks them.
+        if self.kind() == Kind::Postgres {
+            interaction::lock_of_user(connection, user).await?;
+        }
+        run(connection, DELETE_DECLINES, &key).await?;
+        let rows = run(connection, DELETE_QUESTIONS, &key).await?;
         for row in &rows {
             events.extend(InteractionId::parse(row.try_get("id")?).ok().map(Event::Interaction));
-            keys.insert(row.try_get::<String, _>("ask_key")?);
-        }
-        for key in keys {
-            sqlx::query(DELETE_DECLINE).bind(key).execute(&mut *connection).await?;
         }
         Ok(rows.len() as u64)
     }
 }
 
-async fn delete(connection: &mut AnyConnection, sql: &'static str, key: &str) -> Result<Vec<AnyRow>, StoreError> {
+async fn run(connection: &mut AnyConnection, sql: &'static str, key: &str) -> Result<Vec<AnyRow>, StoreError> {
     Ok(sqlx::query(sql).bind(key.to_owned()).fetch_all(connection).await?)
 }

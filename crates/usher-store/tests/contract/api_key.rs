@@ -52,7 +52,11 @@ pub(crate) async fn a_key_opens_for_its_server_alone(database: Database) {
     assert!(opens(&store, &unknown, 2).await.is_none());
     let listed = store.api_keys().await.unwrap();
     assert!(listed.iter().all(|listed| listed.genuine));
-    assert_eq!(listed.iter().map(|listed| &listed.key.id).collect::<Vec<_>>(), [&other.id, &made.id], "newest first");
+    assert_eq!(
+        listed.iter().map(|listed| listed.id.as_str()).collect::<Vec<_>>(),
+        [other.id.as_str(), made.id.as_str()],
+        "newest first"
+    );
     assert_eq!(audited(&store, &made).await, [(AuditAction::ApiKeyCreated, Outcome::Success)]);
 }
 
@@ -142,6 +146,7 @@ pub(crate) async fn a_key_that_was_changed_in_the_database_is_none(database: Dat
     let store = database.store().await;
     for change in [
         "server = 'maps'",
+        "name = 'test'",
         "scopes = 'interactions:read interactions:write'",
         "expires_at = NULL",
         "expires_at = expires_at + 1",
@@ -183,6 +188,24 @@ pub(crate) async fn an_impossible_key_is_none(database: Database) {
     let (_, text) = store.create_api_key(reading(), at(0)).await.unwrap();
     database.run("UPDATE api_keys SET scopes = 'everything'").await;
     assert!(opens(&store, &text, 1).await.is_none());
+}
+
+/// R-GW-04: one row that is none does not hide the others, nor itself.
+pub(crate) async fn what_is_no_key_is_listed_and_can_be_revoked(database: Database) {
+    let store = database.store().await;
+    let (right, _) = store.create_api_key(reading(), at(0)).await.unwrap();
+    let (wrong, _) = store.create_api_key(reading(), at(1)).await.unwrap();
+    database.run(&format!("UPDATE api_keys SET scopes = 'everything' WHERE id = '{}'", wrong.id)).await;
+
+    let listed = store.api_keys().await.unwrap();
+
+    assert_eq!(
+        listed.iter().map(|one| (one.id.as_str(), one.genuine)).collect::<Vec<_>>(),
+        [(right.id.as_str(), true), (wrong.id.as_str(), false)]
+    );
+    assert!(listed[1].key.is_none());
+    assert!(store.revoke_api_key(&wrong.id, at(2)).await.unwrap());
+    assert_eq!(store.api_keys().await.unwrap().len(), 1);
 }
 
 /// What a key needs of a master key is wrapped anew like all else, and is told before the key goes.

@@ -15,6 +15,7 @@ pub(crate) async fn lines_come_back_newest_first_and_only_to_their_user(database
         provider: Some("weather".to_owned()),
         interaction: Some(InteractionId::new(&SystemRandom)),
         detail: Some("another user was signed in"),
+        operation: None,
     };
     let bare = AuditEntry {
         principal: Some((user("user-1"), None)),

@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use usher_store::{
     Asked, Begun, DECLINE_RESTS, DeclinedBy, Event, Interaction, InteractionState, NewInteraction, NewSession,
-    SessionId, SessionKey, SessionLimits, Step, Store,
+    OpenLimits, SessionId, SessionKey, SessionLimits, Step, Store,
 };
 
 use crate::samples::{DAY, HOUR, at, client, connect, consent, destination, done, question, session, user};
 use crate::setup::Database;
 
-const MANY: u32 = 100;
+const MANY: OpenLimits = OpenLimits { user: 100, client: 100 };
 
 /// Asks by itself, with room for many.
 async fn ask(store: &Store, new: NewInteraction, now: Timestamp) -> Asked {
@@ -142,12 +142,13 @@ pub(crate) async fn a_person_who_connects_ends_the_rest(database: Database) {
 pub(crate) async fn open_questions_have_a_limit_for_each_user(database: Database) {
     let store = database.store().await;
     let of = |provider: &str, now: i64| NewInteraction { provider: provider.to_owned(), ..until(now) };
-    let ask = async |new: NewInteraction, now| store.ask_within(&[new], None, 2, at(now)).await.unwrap();
+    let two = OpenLimits { user: 2, client: 100 };
+    let ask = async |new: NewInteraction, now| store.ask_within(&[new], None, two, at(now)).await.unwrap();
     let first = open(ask(of("one", 0), 0).await);
     open(ask(of("two", 10), 10).await);
 
     assert_eq!(ask(of("three", 20), 20).await, Asked::TooMany { until: at(600) });
-    let both = store.ask_within(&[of("one", 20), of("three", 20)], None, 2, at(20)).await.unwrap();
+    let both = store.ask_within(&[of("one", 20), of("three", 20)], None, two, at(20)).await.unwrap();
     assert!(matches!(both, Asked::TooMany { .. }), "{both:?}");
     assert_eq!(open(ask(of("one", 30), 30).await).id, first.id, "it is asked already");
     open(ask(NewInteraction { principal: crate::samples::principal("user-2"), ..of("three", 20) }, 20).await);
@@ -158,6 +159,27 @@ pub(crate) async fn open_questions_have_a_limit_for_each_user(database: Database
     let first = store.interaction(&first.id, at(611)).await.unwrap().unwrap();
     done(store.advance(first, Step::Decline { by: DeclinedBy::Page }, at(611)).await.unwrap());
     open(ask(of("four", 612), 612).await);
+}
+
+/// R-SEC-01: what one client asks leaves room for the others, also where each of its calls is a question of its own.
+pub(crate) async fn open_questions_have_a_limit_for_each_client(database: Database) {
+    let store = database.store().await;
+    let of = |client_id: &str, provider: &str, now: i64| {
+        let mut new = NewInteraction { provider: provider.to_owned(), ..until(now) };
+        new.principal.client = client(client_id);
+        new
+    };
+    let most = OpenLimits { user: 3, client: 2 };
+    let ask = async |new: NewInteraction, now| store.ask_within(&[new], None, most, at(now)).await.unwrap();
+    open(ask(of("quiet", "one", 0), 0).await);
+    let first = open(ask(of("loud", "one", 10), 10).await);
+
+    let both = store.ask_within(&[of("loud", "two", 20), of("loud", "three", 20)], None, most, at(20)).await.unwrap();
+    assert_eq!(both, Asked::TooMany { until: at(610) }, "when the first of its own ends");
+    open(ask(of("loud", "two", 20), 20).await);
+    assert_eq!(ask(of("quiet", "two", 30), 30).await, Asked::TooMany { until: at(600) }, "the limit of the user");
+    done(store.advance(first, Step::Decline { by: DeclinedBy::Page }, at(40)).await.unwrap());
+    open(ask(of("quiet", "two", 50), 50).await);
 }
 
 fn limits(of_client: u32, of_user: u32, in_all: u32) -> SessionLimits {

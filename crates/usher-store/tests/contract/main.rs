@@ -13,6 +13,7 @@ mod events;
 mod interaction;
 mod keys;
 mod limits;
+mod locks;
 mod notice;
 mod once;
 mod people;
@@ -71,6 +72,7 @@ contract! {
             use_of_a_key_is_written_once_a_minute,
             a_key_that_was_changed_in_the_database_is_none,
             an_impossible_key_is_none,
+            what_is_no_key_is_listed_and_can_be_revoked,
             a_key_outlives_the_rotation_of_its_master_key,
         }
         audit {
@@ -151,6 +153,7 @@ contract! {
             nothing_is_asked_beside_what_rests,
             a_person_who_connects_ends_the_rest,
             open_questions_have_a_limit_for_each_user,
+            open_questions_have_a_limit_for_each_client,
             the_longest_idle_session_of_a_client_makes_room,
             the_longest_idle_session_of_a_user_makes_room,
             a_session_that_waits_or_is_in_use_makes_no_room,
@@ -177,6 +180,7 @@ contract! {
             an_operator_lists_connections_of_all,
             an_operator_ends_one_connection,
             a_user_is_forgotten_whole,
+            a_user_of_whom_very_much_is_stored_is_forgotten,
             everybody_of_whom_something_is_stored_is_listed_once,
         }
         once {
@@ -213,6 +217,7 @@ contract! {
         }
         rewrap {
             what_an_older_key_wrapped_is_wrapped_anew,
+            an_approved_call_needs_its_key_until_it_came,
             what_a_next_key_wrapped_is_left_alone,
             a_run_that_was_cut_short_is_taken_up_again,
             several_runs_at_once_do_no_harm,
@@ -236,11 +241,17 @@ contract! {
         store {
             the_instance_is_made_once_and_kept,
             a_newer_schema_is_refused,
+            an_older_schema_is_left_alone_by_commands,
             a_closed_store_says_that_it_is_unavailable,
             a_store_opens_again_with_what_it_held,
         }
     }
     only_postgres {
+        locks {
+            a_claim_locks_in_the_order_of_all,
+            a_revocation_locks_in_the_order_of_all,
+            forgetting_locks_in_the_order_of_all,
+        }
         replicas {
             another_replica_hears_of_a_change,
             a_lost_event_connection_is_made_again_and_that_is_told,

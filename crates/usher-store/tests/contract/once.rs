@@ -3,14 +3,15 @@
 use elicit::SystemRandom;
 use secrecy::SecretString;
 use usher_store::{
-    APPROVAL_LASTS, Asked, AuditAction, Claim, Claimed, Completion, DeclinedBy, ExactCall, Interaction, InteractionId,
-    NewInteraction, Operation, Step, Store, StoreError, VISIT_LASTS,
+    APPROVAL_LASTS, Asked, AskingClient, AuditAction, Claim, Claimed, Completion, DeclinedBy, ExactCall, Interaction,
+    InteractionId, NewInteraction, OpenLimits, Operation, Step, Store, StoreError, VISIT_LASTS,
 };
 
 use crate::samples::{HOUR, at, client, completed, consented, destination, done, principal, question, user};
 use crate::setup::Database;
 
 const ONCE: Completion = Completion::Once { lasts: APPROVAL_LASTS };
+const LIMITS: OpenLimits = OpenLimits { user: 100, client: 100 };
 const PRIVATE: &str = "letter-of-alice-to-bob";
 
 fn operation(number: &str) -> Operation {
@@ -53,6 +54,12 @@ pub(crate) async fn an_approval_is_used_once(database: Database) {
     let rows = store.audit_of(&user("user-1"), 100).await.unwrap();
     let count = |action| rows.iter().filter(|row| row.action == Some(action)).count();
     assert_eq!((count(AuditAction::OperationApproved), count(AuditAction::OperationUsed)), (1, 1));
+    // R-SEC-03: which call, and nothing of its arguments.
+    let told = format!("tools/call delete #{}", &operation("1").digest().unwrap().to_hex()[..16]);
+    for row in rows {
+        let tells = matches!(row.action, Some(AuditAction::OperationApproved | AuditAction::OperationUsed));
+        assert_eq!(row.operation, tells.then(|| told.clone()), "{:?}", row.action);
+    }
     assert!(store.credential(&user("user-1"), "weather").await.unwrap().is_none());
 }
 
@@ -156,7 +163,16 @@ pub(crate) async fn a_revoked_client_calls_nothing_that_was_approved(database: D
     let mut other = about("1");
     other.principal.client = client("client-2");
     approved(&store, other.clone()).await;
-    let _ = store.revoke_client(&user("user-1"), &about("1").principal.client, at(3)).await.unwrap();
+    let one = AskingClient { questions: 0, approvals: 1 };
+    let both = store.asking_clients(&user("user-1"), at(3)).await.unwrap();
+    assert_eq!(both.into_values().collect::<Vec<_>>(), [one, one]);
+    let withdrawn = store.revoke_client(&user("user-1"), &about("1").principal.client, at(3)).await.unwrap();
+    assert_eq!((withdrawn.approvals, withdrawn.providers.len()), (1, 0));
+    let audited = store.audit_of(&user("user-1"), 1).await.unwrap().remove(0);
+    assert_eq!(audited.action, Some(AuditAction::ClientRevoked));
+    let left = store.asking_clients(&user("user-1"), at(3)).await.unwrap();
+    assert_eq!(left.keys().collect::<Vec<_>>(), [&other.principal.client]);
+    assert!(store.asking_clients(&user("user-1"), at(3 + APPROVAL_LASTS.as_secs())).await.unwrap().is_empty());
     assert!(!claim(&store, &about("1"), 4).await);
     assert!(claim(&store, &other, 4).await, "another client's approval stays");
 }
@@ -204,8 +220,8 @@ pub(crate) async fn each_call_is_its_own_question_and_rests_alone(database: Data
     let again = store.ask(&[about("1")], None, at(1)).await.unwrap();
     assert_eq!(again[0].id, asked[0].id, "the same call joins");
     done(store.advance(asked[0].clone(), Step::Decline { by: DeclinedBy::Page }, at(2)).await.unwrap());
-    assert!(matches!(store.ask_within(&[about("1")], None, 100, at(3)).await.unwrap(), Asked::Resting { .. }));
-    assert!(matches!(store.ask_within(&[about("3")], None, 100, at(3)).await.unwrap(), Asked::Open(_)));
+    assert!(matches!(store.ask_within(&[about("1")], None, LIMITS, at(3)).await.unwrap(), Asked::Resting { .. }));
+    assert!(matches!(store.ask_within(&[about("3")], None, LIMITS, at(3)).await.unwrap(), Asked::Open(_)));
     assert!(store.rest_of(&asked[0].id, at(3)).await.unwrap().is_some());
     assert!(store.rest_of(&asked[1].id, at(3)).await.unwrap().is_none());
     approved(&store, NewInteraction { id: InteractionId::new(&SystemRandom), ..about("1") }).await;
@@ -278,7 +294,8 @@ pub(crate) async fn a_call_is_sealed_and_goes_when_it_is_of_no_more_use(database
     assert!(!kept(&used).await);
     let declined = store.ask(&[about("2")], None, at(0)).await.unwrap().remove(0);
     let declined = done(store.advance(declined, Step::Decline { by: DeclinedBy::Client }, at(3)).await.unwrap());
-    assert!(!kept(&declined).await);
+    let named = store.operation(&declined, at(4)).await.unwrap().unwrap();
+    assert!(named == Operation::named("tools/call", "delete"), "only its name stays, for its owner");
     let waits = approved(&store, about("3")).await;
     let open = store.ask(&[about("4")], None, at(0)).await.unwrap().remove(0);
     store.prune(at(600)).await.unwrap();

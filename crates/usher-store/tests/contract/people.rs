@@ -373,6 +373,47 @@ pub(crate) async fn a_user_is_forgotten_whole(database: Database) {
     assert_eq!(actions(&store, "user-1").await.len(), lines.len(), "nobody is forgotten twice");
 }
 
+/// R-SEC-04: a few statements, however much there is; one for each row would not end in time.
+pub(crate) async fn a_user_of_whom_very_much_is_stored_is_forgotten(database: Database) {
+    const MANY: u64 = 40_000;
+    let store = database.store().await;
+    completed(&store, question("user-1"), connect("s-1")).await;
+    store.create_session(session(), at(0)).await.unwrap();
+    let many = async |table: &str, columns: &str, values: &str, from: &str| {
+        let sql = format!(
+            "INSERT INTO {table} ({columns}) \
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {MANY}) SELECT {values} FROM n, {from}"
+        );
+        assert_eq!(database.run(&sql).await, MANY, "{table}");
+    };
+    let same = "user_key, issuer, subject, client, upstream, created_at, expires_at";
+    let asked = "provider, target, reason, state, state_at, version, seal";
+    many(
+        "interactions",
+        &format!("id, ask_key, {same}, {asked}"),
+        &format!("'i' || CAST(i AS TEXT), 'k' || CAST(i AS TEXT), {same}, {asked}"),
+        "interactions",
+    )
+    .await;
+    many("declines", "ask_key, times, rests_until, expires_at", "'k' || CAST(i AS TEXT), 1, 1, 1", "facts").await;
+    let begun = "sealed, revision, capabilities, initialize_params, begun, client_key";
+    many(
+        "mcp_sessions",
+        &format!("session_key, {same}, {begun}"),
+        &format!("'s' || CAST(i AS TEXT), {same}, {begun}"),
+        "mcp_sessions",
+    )
+    .await;
+    many("notices", "interaction_id, session_key, expires_at", "'i', 's' || CAST(i AS TEXT), 1", "facts").await;
+
+    let forgotten = store.forget_user(&user("user-1"), at(9)).await.unwrap();
+
+    assert_eq!((forgotten.questions, forgotten.sessions), (MANY + 1, MANY + 1));
+    for table in ["interactions", "declines", "mcp_sessions", "notices"] {
+        assert_eq!(database.run(&format!("DELETE FROM {table}")).await, 0, "{table}");
+    }
+}
+
 pub(crate) async fn everybody_of_whom_something_is_stored_is_listed_once(database: Database) {
     let store = database.store().await;
     completed(&store, question("user-1"), connect("s-1")).await;

@@ -3,7 +3,8 @@ use std::sync::Arc;
 use elicit::SystemRandom;
 use secrecy::ExposeSecret as _;
 use usher_store::{
-    Advanced, Completion, Inspection, KeyFile, KeyRing, KeyUses, NewInteraction, Rewrapped, SessionId, Store, Vault,
+    APPROVAL_LASTS, Advanced, Claimed, Completion, Ending, ExactCall, Inspection, KeyFile, KeyRing, KeyUses,
+    NewInteraction, Operation, Rewrapped, SessionId, Store, Vault,
 };
 
 use crate::keys::rotated;
@@ -25,6 +26,28 @@ async fn uses(database: &Database, key: &str) -> KeyUses {
 
 fn ids(both: &KeyFile) -> [String; 2] {
     both.key_ids().try_into().unwrap()
+}
+
+/// What was approved for one call is not wrapped anew, and would be lost with its key.
+pub(crate) async fn an_approved_call_needs_its_key_until_it_came(database: Database) {
+    let store = database.store().await;
+    let operation = Operation::exact("tools/call", Some(r#"{"name":"pay"}"#)).unwrap();
+    let digest = *operation.digest().unwrap();
+    let about = |provider: &str| NewInteraction { operation: Some(operation.clone()), ..of(provider) };
+    for provider in ["confirm", "pay"] {
+        completed(&store, about(provider), Completion::Once).await;
+    }
+    let key = database.keys.key_ids().remove(0);
+    let until = Some(at(3) + APPROVAL_LASTS);
+    assert_eq!(uses(&database, &key).await.approvals, Ending { count: 2, until });
+    let new = about("pay");
+    let call = ExactCall { principal: &new.principal, destination: &new.destination, digest: &digest };
+    assert_eq!(store.claim(call, &["pay"], at(4)).await.unwrap(), Claimed::All);
+    assert_eq!(uses(&database, &key).await.approvals, Ending { count: 1, until });
+    store.close().await;
+    let mut later: Inspection = Store::inspect(&database.url).await.unwrap().unwrap();
+    let uses = later.key_uses(std::slice::from_ref(&key), at(3) + APPROVAL_LASTS).await.unwrap()[&key];
+    assert_eq!(uses.approvals.count, 0);
 }
 
 /// R-SEC-07: what outlives a rotation is wrapped anew; each value stays what it was.

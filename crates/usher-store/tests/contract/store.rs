@@ -1,4 +1,7 @@
-use usher_store::{Kind, StoreError};
+use std::sync::Arc;
+
+use elicit::SystemRandom;
+use usher_store::{Kind, Store, StoreError, Vault};
 
 use crate::samples::{at, completed, connect, question, user};
 use crate::setup::Database;
@@ -33,6 +36,25 @@ pub(crate) async fn a_newer_schema_is_refused(database: Database) {
     assert!(matches!(error, StoreError::NewerSchema { found: 999, .. }), "{error}");
     database.run("DELETE FROM _sqlx_migrations WHERE version = 999").await;
     database.store().await.ping().await.unwrap();
+}
+
+/// A newer version's command beside replicas of an earlier one changes nothing: they could not start again.
+pub(crate) async fn an_older_schema_is_left_alone_by_commands(database: Database) {
+    let as_is = async || {
+        let random = Arc::new(SystemRandom);
+        Store::open_as_is(&database.url, Arc::new(Vault::new(database.keys.clone(), random.clone())), random).await
+    };
+    database.store().await.close().await;
+    as_is().await.unwrap().close().await;
+    let newest = "version = (SELECT MAX(version) FROM _sqlx_migrations)";
+    assert_eq!(database.run(&format!("DELETE FROM _sqlx_migrations WHERE {newest}")).await, 1);
+
+    let error = as_is().await.unwrap_err();
+
+    let StoreError::OlderSchema { found, known } = error else { panic!("{error}") };
+    assert!(found < known && error.to_string().contains("start the service of this version first"), "{error}");
+    let sql = format!("DELETE FROM _sqlx_migrations WHERE version > {found}");
+    assert_eq!(database.run(&sql).await, 0, "nothing was migrated");
 }
 
 pub(crate) async fn a_closed_store_says_that_it_is_unavailable(database: Database) {

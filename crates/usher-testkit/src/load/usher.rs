@@ -39,7 +39,8 @@ pub struct Usher {
 
 /// More than any load: what is measured is not how it refuses.
 const LIMITS: &str = "[limits]\nclient_questions_per_minute = 1000000\nuser_questions_per_minute = 1000000\n\
-    upstream_questions_per_minute = 1000000\nuser_open_questions = 1000000\nclient_held_calls = 999999\n\
+    upstream_questions_per_minute = 1000000\nuser_open_questions = 1000000\nclient_open_questions = 1000000\n\
+    client_held_calls = 999999\n\
     user_held_calls = 1000000\nheld_calls = 1000000\nclient_sessions = 1000000\nuser_sessions = 1000000\n\
     client_requests = 1000000\nclient_memory = \"1GiB\"\nmemory = \"2GiB\"\n";
 

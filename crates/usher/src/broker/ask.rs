@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use usher_store::{
-    Asked, AuditAction, Interaction, InteractionId, NewInteraction, Operation, SessionKey, StoreError, fail_point,
+    Asked, AuditAction, Interaction, InteractionId, NewInteraction, OpenLimits, Operation, SessionKey, StoreError,
+    fail_point,
 };
 
 use super::{Broker, INTERACTION_LIVES, Missing, limits::Question, needs::Call};
@@ -21,7 +22,7 @@ pub enum Refusal {
         /// When it may be asked again.
         retry_after: Duration,
     },
-    /// The person has too many open questions.
+    /// The person, or this client of theirs, has too many open questions.
     #[error("too many questions are open; try again in {} s", retry_after.as_secs().max(1))]
     TooManyOpen {
         /// When the first of them ends by itself.
@@ -96,7 +97,9 @@ impl Broker {
         let new = missing.iter().map(|one| self.new_interaction(call, asking, one, now + lives));
         let new = new.collect::<Result<Vec<_>, _>>()?;
         let from_now = |until: Timestamp| Duration::try_from(until.duration_since(now)).unwrap_or_default();
-        match self.store.ask_within(&new, notify, self.config.limits.user_open_questions, now).await? {
+        let limits = &self.config.limits;
+        let most = OpenLimits { user: limits.user_open_questions, client: limits.client_open_questions };
+        match self.store.ask_within(&new, notify, most, now).await? {
             Asked::Open(asked) => {
                 fail_point!(QuestionStored);
                 Ok(asked)

@@ -3,6 +3,7 @@
 //! Each step reads the interaction anew and compares its user with the person in the browser (R-ID-03), so that no page
 //! and no form is trusted to say whose question it is. A step that somebody else took first shows what became of it.
 
+mod decline_all;
 mod extend;
 mod purpose;
 mod reconnect;

@@ -55,7 +55,7 @@ pub(crate) enum Told {
 }
 
 impl Direct {
-    /// Opens the store of this configuration. Makes neither a store nor a key file.
+    /// Opens the store of this configuration. Makes neither a store nor a key file, and leaves the schema as it is.
     pub(crate) async fn open(args: &ConfigArgs) -> Result<Self, DirectError> {
         let (paths, url) = Paths::load_with_store(&args.config, &environment)?;
         let url = url.ok_or(DirectError::NoUrl)?;
@@ -65,7 +65,7 @@ impl Direct {
         let keys = KeyFile::load(&paths.keys_file)
             .map_err(|error| DirectError::Keys { path: paths.keys_file.clone(), error })?;
         let random = Arc::new(SystemRandom);
-        let store = Store::open(&url, Arc::new(Vault::new(Arc::new(keys), random.clone())), random).await?;
+        let store = Store::open_as_is(&url, Arc::new(Vault::new(Arc::new(keys), random.clone())), random).await?;
         Ok(Self { store, servers: paths.servers, control_file: paths.control_file })
     }
 

@@ -20,6 +20,8 @@ pub struct Limits {
     pub upstream_questions_per_minute: u32,
     /// Questions of one user that are open at a time.
     pub user_open_questions: u32,
+    /// The same of one client of a user, so that it leaves room for the others.
+    pub client_open_questions: u32,
     /// Calls of one client that wait for a person at a time.
     pub client_held_calls: u32,
     /// The same for a user, over all clients.
@@ -59,6 +61,7 @@ impl Default for Limits {
             user_questions_per_minute: 60,
             upstream_questions_per_minute: 600,
             user_open_questions: 100,
+            client_open_questions: 30,
             client_held_calls: 100,
             user_held_calls: 200,
             held_calls: 10_000,
@@ -94,6 +97,7 @@ pub(super) fn read(root: &Table<'_>, upstreams: &[Upstream]) -> Limits {
         ("user_questions_per_minute", &mut limits.user_questions_per_minute),
         ("upstream_questions_per_minute", &mut limits.upstream_questions_per_minute),
         ("user_open_questions", &mut limits.user_open_questions),
+        ("client_open_questions", &mut limits.client_open_questions),
         ("client_held_calls", &mut limits.client_held_calls),
         ("user_held_calls", &mut limits.user_held_calls),
         ("held_calls", &mut limits.held_calls),
@@ -152,6 +156,7 @@ fn ask_for_all(limits: &Limits, most: Option<&Upstream>, fault: &dyn Fn(&str, St
         ("user_questions_per_minute", limits.user_questions_per_minute),
         ("upstream_questions_per_minute", limits.upstream_questions_per_minute),
         ("user_open_questions", limits.user_open_questions),
+        ("client_open_questions", limits.client_open_questions),
     ] {
         let (name, needs) = (&upstream.name, upstream.needs.len());
         if needs > usize::try_from(limit).unwrap_or(usize::MAX) {

@@ -66,6 +66,7 @@ const SECTIONS: &[Section] = &[
             "user_questions_per_minute",
             "upstream_questions_per_minute",
             "user_open_questions",
+            "client_open_questions",
             "client_held_calls",
             "user_held_calls",
             "held_calls",

@@ -178,6 +178,10 @@ pub enum Form<'a> {
     Reconnect(&'a str),
     /// Taking back what a client was allowed.
     Revoke(&'a str),
+    /// That this was taken back: no form, but the mark in an address by which the page says so.
+    Revoked(&'a str),
+    /// Declining all that a client asks.
+    DeclineAll(&'a str),
     /// Letting what was declined be asked again.
     Release(&'a InteractionId),
     /// Signing another browser out.
@@ -201,6 +205,8 @@ impl Form<'_> {
             Self::Disconnect(_) => "disconnect",
             Self::Reconnect(_) => "reconnect",
             Self::Revoke(_) => "revoke",
+            Self::Revoked(_) => "revoked",
+            Self::DeclineAll(_) => "decline-all",
             Self::Release(_) => "release",
             Self::EndBrowser(_) => "end-browser",
             Self::EndOthers => "end-others",
@@ -216,7 +222,11 @@ impl Form<'_> {
             Self::Connect(id) | Self::Begun(id) | Self::Return(id) | Self::Looked(id) | Self::Release(id) => {
                 id.as_str()
             }
-            Self::Disconnect(name) | Self::Reconnect(name) | Self::Revoke(name) => name,
+            Self::Disconnect(name)
+            | Self::Reconnect(name)
+            | Self::Revoke(name)
+            | Self::Revoked(name)
+            | Self::DeclineAll(name) => name,
             Self::EndBrowser(id) => id.as_str(),
             Self::EndOthers | Self::SignOut => "",
         }

@@ -34,6 +34,7 @@ pub fn router() -> Router<Arc<App>> {
         .route("/declined/{interaction}/release", post(portal::release::release))
         .route("/clients", get(portal::clients::show))
         .route("/clients/revoke", get(portal::revoke::ask).post(portal::revoke::revoke))
+        .route("/clients/decline", post(portal::decline_all::decline_all))
         .route("/activity", get(portal::activity::show))
         .route("/sessions", get(portal::sessions::show))
         .route("/sessions/others/end", post(portal::sessions::end_others))

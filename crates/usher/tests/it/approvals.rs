@@ -1,5 +1,6 @@
 //! Calls that a person approves one by one.
 
+use http::Method;
 use usher_store::{AuditAction, InteractionState};
 use usher_testkit::{
     DEADLINE,
@@ -499,4 +500,59 @@ async fn the_message_says_why_and_holds_no_arguments() {
     let message = asked.input_requests().values().next().unwrap()["params"]["message"].as_str().unwrap().to_owned();
     assert!(message.contains("only with your approval") && message.contains("delete_file"), "{message}");
     assert!(!asked.text().contains("report.txt"));
+}
+
+/// R-SEC-01: an app whose every call is a question of its own is declined at once; what others ask stays.
+#[tokio::test]
+async fn what_one_app_asks_is_declined_together() {
+    let stage = stage().await;
+    for call in GUARDED {
+        ask(&stage.modern(), call).await;
+    }
+    let others = ask(&stage.modern().token(SECOND), DELETE).await;
+    let person = stage.person().await;
+    let portal = person.get("/").await;
+    for name in ["Tool: delete_file", "Prompt: wipe", "Resource: vault:keys"] {
+        assert!(portal.text().contains(name), "{name}: {}", portal.text());
+    }
+    let path = "/clients/decline?client=default";
+    let form = portal.form_by_action("/clients/decline");
+    for refused in [
+        person.visit(Method::POST, path).fields(&[("csrf", "x")]),
+        person.submission(&portal, &form, None, &[]).from_site("https://evil.example"),
+    ] {
+        assert_eq!(refused.send().await.status, 403);
+    }
+    assert_eq!(stage.waiting().await.len(), 4);
+
+    let after = person.submit(&portal, &form, None, &[]).await;
+
+    let left = stage.waiting().await;
+    assert!(left.len() == 1 && others.url().ends_with(left[0].id.as_str()), "{left:?}");
+    let declined = after.text();
+    let declined = declined.split("You declined").nth(1).unwrap();
+    assert!(declined.contains("Tool: delete_file"), "told apart by name: {declined}");
+    assert!(!after.html.contains("report.txt"), "arguments are gone");
+    assert_eq!(stage.audited(AuditAction::InteractionDeclined).await, 3);
+}
+
+/// R-OAUTH-04, R-SEC-03: an app that may only call something once is listed, loses that, and the person reads which call it was.
+#[tokio::test]
+async fn a_call_that_was_allowed_can_be_taken_back_and_is_named() {
+    let stage = stage().await;
+    let (client, person) = (stage.modern(), stage.person().await);
+    let asked = ask(&client, DELETE).await;
+    assert!(person.get("/clients").await.text().contains("Open questions"));
+    approve(&person, &asked.url()).await;
+    let apps = person.get("/clients").await;
+    assert!(apps.text().contains("Calls allowed once, still to come"), "{}", apps.text());
+
+    let gone = person.agree(&person.get("/clients/revoke?client=default").await, &[]).await;
+
+    assert!(gone.text().contains("may use nothing of yours any more"), "{}", gone.text());
+    assert!(retry(&client, DELETE, &asked, ACCEPT).await.is_input_required());
+    let activity = person.get("/activity").await.text();
+    assert!(activity.contains("Call: tools/call delete_file #"), "{activity}");
+    assert!(!activity.contains("report.txt"), "{activity}");
+    assert_eq!(stage.audited(AuditAction::ClientRevoked).await, 1);
 }

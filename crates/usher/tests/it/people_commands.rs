@@ -3,7 +3,9 @@
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use elicit::{ClientId, Principal, SystemRandom, UserId};
+use secrecy::ExposeSecret as _;
 use serde_json::Value;
+use sqlx::{AnyConnection, Connection as _, Executor as _};
 use usher::clock::Clock as _;
 use usher_store::{Advanced, AskReason, AuditAction, Completion, InteractionId, NewInteraction, Step};
 use usher_testkit::free_port;
@@ -187,4 +189,20 @@ async fn the_commands_need_no_running_service() {
         assert!(says(empty.path(), command, 1).await.contains("there is no store at"), "{command:?}");
     }
     assert!(!empty.path().join("usher.db").exists(), "looking makes nothing");
+}
+
+/// A newer version's command beside a service of an earlier one does not bring the schema up to date: replicas could not start
+/// again.
+#[tokio::test]
+async fn an_older_schema_is_left_as_it_is() {
+    let stage = Stage::new().await;
+    sqlx::any::install_default_drivers();
+    let mut raw = AnyConnection::connect(stage.app().config.store.expose_secret()).await.unwrap();
+    let newest = "DELETE FROM _sqlx_migrations WHERE version = (SELECT MAX(version) FROM _sqlx_migrations)";
+    assert_eq!(raw.execute(newest).await.unwrap().rows_affected(), 1);
+    for command in ["users", "connections", "api-keys"] {
+        let told = says(stage.folder.path(), &[command, "list"], 1).await;
+        assert!(told.contains("start the service of this version first"), "{told}");
+    }
+    raw.close().await.unwrap();
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use usher_store::{ApiScope, ListedApiKey};
 
 use super::ApiKeysError;
-use crate::commands::{ConfigArgs, direct::Direct, table};
+use crate::commands::{ConfigArgs, change::shown, direct::Direct, table};
 
 /// The arguments of the command.
 #[derive(Debug, clap::Args)]
@@ -37,7 +37,11 @@ pub(super) async fn run(args: &Args, now: Timestamp) -> Result<(), ApiKeysError>
     Ok(())
 }
 
-fn row(ListedApiKey { key, genuine }: &ListedApiKey, now: Timestamp) -> [String; 6] {
+fn row(ListedApiKey { id, key, genuine }: &ListedApiKey, now: Timestamp) -> [String; 6] {
+    let Some(key) = key else {
+        let state = "no key of Usher's: revoke it".to_owned();
+        return [shown(id), String::new(), String::new(), String::new(), state, String::new()];
+    };
     let state = match key.expires_at {
         _ if !genuine => "changed outside of Usher, or its master key is gone: revoke it".to_owned(),
         Some(end) if end <= now => format!("expired {end:.0}"),
@@ -45,10 +49,11 @@ fn row(ListedApiKey { key, genuine }: &ListedApiKey, now: Timestamp) -> [String;
         None => "valid".to_owned(),
     };
     let used = key.last_used_at.map_or_else(|| "never".to_owned(), |used| format!("{used:.0}"));
-    [key.id.to_string(), key.server.clone(), key.name.clone(), key.scopes.to_string(), state, used]
+    [key.id.to_string(), shown(&key.server), shown(&key.name), key.scopes.to_string(), state, used]
 }
 
-fn object(ListedApiKey { key, genuine }: &ListedApiKey, now: Timestamp) -> Value {
+fn object(ListedApiKey { id, key, genuine }: &ListedApiKey, now: Timestamp) -> Value {
+    let Some(key) = key else { return json!({ "id": id, "valid": false }) };
     let at = |time: Option<Timestamp>| time.map(|time| time.to_string());
     json!({
         "id": key.id.as_str(),
@@ -62,4 +67,36 @@ fn object(ListedApiKey { key, genuine }: &ListedApiKey, now: Timestamp) -> Value
         "last_used_at": at(key.last_used_at),
         "valid": *genuine && !key.is_expired(now),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use usher_store::{ApiKey, ApiScopes};
+
+    use super::*;
+
+    /// Whoever writes to the database does not write to the operator's terminal.
+    #[test]
+    fn what_the_store_holds_moves_nothing_at_the_terminal() {
+        const HOSTILE: &str = "\u{1b}[2J\u{9b}1A\u{202e}x";
+        let now = Timestamp::UNIX_EPOCH;
+        let key = ApiKey {
+            id: "aaaaaaaaaaaa".parse().unwrap(),
+            server: HOSTILE.into(),
+            name: HOSTILE.into(),
+            scopes: ApiScope::ALL.into_iter().collect::<ApiScopes>(),
+            created_at: now,
+            rotated_at: None,
+            former_until: None,
+            expires_at: None,
+            last_used_at: None,
+        };
+        let listed = ListedApiKey { id: key.id.to_string(), key: Some(key), genuine: false };
+        let impossible = ListedApiKey { id: HOSTILE.into(), key: None, genuine: false };
+        for one in [listed, impossible] {
+            let line = row(&one, now).join(" ");
+            assert!(!line.chars().any(|char| char.is_control() || char == '\u{202e}'), "{line:?}");
+            assert!(line.contains("revoke it"), "{line}");
+        }
+    }
 }

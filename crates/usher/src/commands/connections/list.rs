@@ -47,7 +47,7 @@ fn row(one: &StoredConnection) -> [String; 6] {
     let used = one.last_used_at.map_or_else(|| "not yet".to_owned(), |used| format!("{used:.0}"));
     let targets: BTreeSet<_> = approvals(one).iter().map(|one| shown(&one.destination.upstream)).collect();
     let sent_to = targets.into_iter().collect::<Vec<_>>().join(", ");
-    [one.id.clone(), named(&one.user), shown(&one.provider), state(one).to_owned(), used, sent_to]
+    [shown(&one.id), named(&one.user), shown(&one.provider), state(one).to_owned(), used, sent_to]
 }
 
 fn approvals(one: &StoredConnection) -> &[Approval] {

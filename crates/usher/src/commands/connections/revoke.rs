@@ -37,7 +37,7 @@ pub(super) async fn run(args: &Args, now: Timestamp) -> Result<ExitCode, ChangeE
         return Err(ChangeError::NoConnection);
     }
     for one in &found {
-        eprintln!("{}  {} of {}", one.id, shown(&one.provider), named(&one.user));
+        eprintln!("{}  {} of {}", shown(&one.id), shown(&one.provider), named(&one.user));
     }
     confirm(args.yes, "Delete what is kept for each of these?")?;
     let mut revoked = 0;

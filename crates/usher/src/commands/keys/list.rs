@@ -98,6 +98,7 @@ pub(super) fn described(uses: &KeyUses) -> Vec<(String, Option<Timestamp>)> {
         ending(uses.browser_sessions, "signed-in browser", "signed-in browsers"),
         (uses.api_keys, named_count(uses.api_keys, "API key", "API keys"), None),
         ending(uses.questions, "open question", "open questions"),
+        ending(uses.approvals, "approved call", "approved calls"),
         ending(uses.login_links, "sign-in link", "sign-in links"),
     ]
     .into_iter()

@@ -19,6 +19,7 @@ pub(super) fn section() -> Value {
         ("user_questions_per_minute", "Questions a minute that a user is asked, over all clients and servers.", 60),
         ("upstream_questions_per_minute", "Questions a minute that one server may cause, over all users.", 600),
         ("user_open_questions", "Questions of one user that are open at a time.", 100),
+        ("client_open_questions", "The same of one client of a user, so that it leaves room for the others.", 30),
         ("client_held_calls", "Calls of one client that wait for a person at a time.", 100),
         ("user_held_calls", "The same for a user, over all clients.", 200),
         ("held_calls", "The same for all users together.", 10_000),

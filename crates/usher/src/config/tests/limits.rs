@@ -9,7 +9,8 @@ fn limits_have_defaults_and_each_can_be_set() {
     assert_eq!(with("").unwrap().limits, Limits::default());
     assert_eq!(with("[limits]").unwrap().limits, Limits::default());
     let text = "[limits]\nclient_questions_per_minute = 1\nuser_questions_per_minute = 2\n\
-                upstream_questions_per_minute = 3\nuser_open_questions = 4\nclient_held_calls = 5\nuser_held_calls = 6\n\
+                upstream_questions_per_minute = 3\nuser_open_questions = 4\nclient_open_questions = 17\n\
+                client_held_calls = 5\nuser_held_calls = 6\n\
                 held_calls = 7\nclient_sessions = 8\nuser_sessions = 9\nsessions = 10\nclient_requests = 11\n\
                 client_streams = 12\nconnections = 13\napi_requests_per_minute = 14\napi_waits = 15\n\
                 api_waits_total = 16\nbody_size = \"16KiB\"\nclient_memory = \"1MiB\"\nmemory = \"2GiB\"";
@@ -20,6 +21,7 @@ fn limits_have_defaults_and_each_can_be_set() {
             user_questions_per_minute: 2,
             upstream_questions_per_minute: 3,
             user_open_questions: 4,
+            client_open_questions: 17,
             client_held_calls: 5,
             user_held_calls: 6,
             held_calls: 7,
@@ -84,6 +86,7 @@ fn each_limit_of_questions_has_room_for_all_that_a_server_needs() {
         "user_questions_per_minute",
         "upstream_questions_per_minute",
         "user_open_questions",
+        "client_open_questions",
     ] {
         let found = faults(parse(&needs(3, &format!("[limits]\n{key} = 2\n"))));
         let expected = "2 is too few for the upstream many, which needs 3 credentials at once";

@@ -41,13 +41,18 @@ pub(super) fn asked(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
     facts
 }
 
-/// The call, by the name that the client gave: whole where the person approves this very call, else one short line.
-fn called(words: Words, operation: &Operation) -> Fact {
-    let label = words.text(match operation.method() {
+/// What a call of this method is of.
+pub(crate) fn label_of_call(words: Words, method: &str) -> &'static str {
+    words.text(match method {
         "prompts/get" => "call.prompt",
         "resources/read" => "call.resource",
         _ => "call.tool",
-    });
+    })
+}
+
+/// The call, by the name that the client gave: whole where the person approves this very call, else one short line.
+fn called(words: Words, operation: &Operation) -> Fact {
+    let label = label_of_call(words, operation.method());
     let name = if operation.digest().is_some() {
         arguments::text(words, operation.subject())
     } else {

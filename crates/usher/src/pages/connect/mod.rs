@@ -4,7 +4,7 @@ pub(super) mod approve;
 mod arguments;
 pub(super) mod ended;
 pub(super) mod external;
-mod facts;
+pub(super) mod facts;
 pub(super) mod returned;
 pub(super) mod show;
 pub(super) mod submit;

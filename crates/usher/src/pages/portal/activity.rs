@@ -93,10 +93,15 @@ impl Line {
                 Outcome::Failure => Some(words.text("activity.failure")),
             },
             time: words.time(row.at, now),
-            parts: [part("activity.provider", provider), part("activity.server", server), part("activity.app", client)]
-                .into_iter()
-                .flatten()
-                .collect(),
+            parts: [
+                part("activity.call", row.operation.as_deref().map(|call| shown(call).into_owned())),
+                part("activity.provider", provider),
+                part("activity.server", server),
+                part("activity.app", client),
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
             detail: row.detail.as_deref().and_then(detail).map(|key| words.text(key)),
         }
     }
@@ -191,6 +196,7 @@ pub(crate) mod tests {
             provider: Some("weather".into()),
             interaction: None,
             detail: None,
+            operation: None,
         }
     }
 
@@ -203,6 +209,11 @@ pub(crate) mod tests {
     /// The page of this file, for the gallery: everything that can happen.
     pub(crate) fn page(language: Language) -> String {
         let mut rows: Vec<_> = AuditAction::ALL.iter().map(|action| row(Some(*action), Outcome::Success)).collect();
+        for row in &mut rows {
+            if matches!(row.action, Some(AuditAction::OperationApproved | AuditAction::OperationUsed)) {
+                row.operation = Some("tools/call delete_file #0123456789abcdef".into());
+            }
+        }
         rows[0].outcome = Outcome::Refused;
         rows[1].outcome = Outcome::Failure;
         render(language, rows, true)
@@ -217,6 +228,13 @@ pub(crate) mod tests {
             assert_eq!(said.len(), AuditAction::ALL.len(), "{}", language.code());
             assert!(!said.contains(words.text("activity.unknown")), "a sentence is missing");
         }
+    }
+
+    /// R-SEC-03: which call was approved, and which one went on.
+    #[test]
+    fn an_approved_call_is_named() {
+        let html = page(Language::English);
+        assert_eq!(html.matches("Call: <bdi>tools/call delete_file #0123456789abcdef</bdi>").count(), 2, "{html}");
     }
 
     #[test]
@@ -249,6 +267,7 @@ pub(crate) mod tests {
             client: Some(ClientId::new(HOSTILE).unwrap()),
             upstream: Some(HOSTILE.into()),
             provider: Some(HOSTILE.into()),
+            operation: Some(HOSTILE.into()),
             ..row(Some(AuditAction::CredentialConnected), Outcome::Success)
         };
         for language in Language::ALL {

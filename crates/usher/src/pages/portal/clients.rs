@@ -1,6 +1,6 @@
-//! `GET /clients`: the apps that may use what the person connected.
+//! `GET /clients`: the apps that may use what the person connected, that ask for it, or that may call something once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use askama::Template;
 use axum::response::Response;
@@ -8,12 +8,12 @@ use elicit::ClientId;
 use http::StatusCode;
 use jiff::Timestamp;
 use url::form_urlencoded;
-use usher_store::{Approval, Credential, StoreError};
+use usher_store::{Approval, AskingClient, Credential, StoreError};
 
 use super::said::{provider_title, server_title, shown};
 use crate::{
     config::Config,
-    identity::browser::{Place, SignedIn},
+    identity::browser::{Form, Place, SignedIn},
     pages::{
         page::{Fact, Page, Section},
         visitor::Visitor,
@@ -51,57 +51,90 @@ pub(crate) async fn show(visitor: Visitor) -> Response {
 
 async fn clients(visitor: &Visitor, person: &SignedIn) -> Result<ClientsPage, StoreError> {
     let app = &visitor.app;
-    let credentials = app.store.connections(&person.user).await?.readable;
-    let ids: BTreeSet<&ClientId> = credentials.iter().flat_map(Credential::clients).collect();
+    let found = Found::of(visitor, person).await?;
     let mut claims = BTreeMap::new();
-    for id in ids {
+    for id in found.asking.keys() {
         if let Some(claim) = app.store.client_claim(&person.user, id).await? {
             claims.insert(id.clone(), claim);
         }
     }
+    let marked = |id: &&str| {
+        let mark = visitor.query("mark").unwrap_or_default();
+        person.csrf_holds(Form::Revoked(id), mark)
+    };
+    // What anybody can write into an address is said only with a mark of this session.
+    let revoked = visitor.query("revoked").filter(marked);
     let page = visitor.page(Some(person));
-    Ok(ClientsPage::new(page, &app.config, &credentials, &claims, visitor.query("revoked"), app.clock.now()))
+    Ok(ClientsPage::new(page, &app.config, &found, &claims, revoked, app.clock.now()))
+}
+
+/// The apps of a person.
+pub(super) struct Found {
+    pub(super) credentials: Vec<Credential>,
+    /// Each app, with what it has beside what it may use.
+    pub(super) asking: BTreeMap<ClientId, AskingClient>,
+}
+
+impl Found {
+    pub(super) async fn of(visitor: &Visitor, person: &SignedIn) -> Result<Self, StoreError> {
+        let store = &visitor.app.store;
+        let credentials = store.connections(&person.user).await?.readable;
+        let asking = store.asking_clients(&person.user, visitor.app.clock.now()).await?;
+        Ok(Self::new(credentials, asking))
+    }
+
+    pub(super) fn new(credentials: Vec<Credential>, mut asking: BTreeMap<ClientId, AskingClient>) -> Self {
+        for id in credentials.iter().flat_map(Credential::clients) {
+            asking.entry(id.clone()).or_default();
+        }
+        Self { credentials, asking }
+    }
+
+    /// What a client has, in lines of its own where it has that.
+    pub(super) fn facts(&self, words: Words, config: &Config, id: &ClientId) -> Vec<Fact> {
+        let AskingClient { questions, approvals } = self.asking.get(id).copied().unwrap_or_default();
+        let uses: Vec<_> = uses(words, config, &self.credentials, id).collect();
+        let uses = (!uses.is_empty()).then(|| Fact::rich(words.text("clients.uses"), Html::list(uses)));
+        let counted =
+            |key: &'static str, count: usize| (count > 0).then(|| Fact::new(words.text(key), &count.to_string()));
+        [uses, counted("clients.questions", questions), counted("clients.approvals", approvals)]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
 }
 
 impl ClientsPage {
     fn new(
         page: Page,
         config: &Config,
-        credentials: &[Credential],
+        found: &Found,
         claims: &BTreeMap<ClientId, String>,
         revoked: Option<&str>,
         now: Timestamp,
     ) -> Self {
         let words = page.words();
-        let ids: BTreeSet<&ClientId> = credentials.iter().flat_map(Credential::clients).collect();
-        // Said only where it is true: the address is anybody's to write.
+        // Said only where it is true still.
         let notice = revoked
-            .filter(|revoked| ids.iter().all(|id| id.as_str() != *revoked))
+            .filter(|revoked| found.asking.keys().all(|id| id.as_str() != *revoked))
             .map(|revoked| words.say("clients.revoked", &[("Client", words.app_first(&shown(revoked)))]));
-        let clients = ids
-            .iter()
-            .map(|id| Client::new(words, config, credentials, id, claims.get(*id).map(String::as_str), now))
+        let clients = found
+            .asking
+            .keys()
+            .map(|id| Client::new(words, config, found, id, claims.get(id).map(String::as_str), now))
             .collect();
         Self { notice, clients, page: page.within(Section::Clients) }
     }
 }
 
 impl Client {
-    fn new(
-        words: Words,
-        config: &Config,
-        credentials: &[Credential],
-        id: &ClientId,
-        claim: Option<&str>,
-        now: Timestamp,
-    ) -> Self {
+    fn new(words: Words, config: &Config, found: &Found, id: &ClientId, claim: Option<&str>, now: Timestamp) -> Self {
         let name = shown(id.as_str());
         let name = words.app_first(&name).to_owned();
         let claim = claim.and_then(|claim| Fact::calls_itself(words, claim));
-        let uses = Fact::rich(words.text("clients.uses"), Html::list(uses(words, config, credentials, id)));
-        let since = since(credentials, id).map(|at| Fact::rich(words.text("portal.since"), words.time(at, now)));
+        let since = since(&found.credentials, id).map(|at| Fact::rich(words.text("portal.since"), words.time(at, now)));
         Self {
-            facts: claim.into_iter().chain([uses]).chain(since).collect(),
+            facts: claim.into_iter().chain(found.facts(words, config, id)).chain(since).collect(),
             revoke: revoke_path(id),
             revoke_label: words.say("clients.revoke_named", &[("client", &name)]),
             name,
@@ -110,7 +143,7 @@ impl Client {
 }
 
 /// What a client may use, and where: a line each.
-pub(super) fn uses<'a>(
+fn uses<'a>(
     words: Words,
     config: &'a Config,
     credentials: &'a [Credential],
@@ -168,26 +201,36 @@ pub(crate) mod tests {
         vec![weather, gallery::credential("old", CredentialStatus::Working)]
     }
 
-    fn render(language: Language, credentials: &[Credential], revoked: Option<&str>) -> String {
-        let claims = credentials
+    /// One that only asks, and may call something once.
+    fn asking() -> (ClientId, AskingClient) {
+        (ClientId::new("new-app").unwrap(), AskingClient { questions: 5, approvals: 1 })
+    }
+
+    fn render(language: Language, found: &Found, revoked: Option<&str>) -> String {
+        let claims = found
+            .credentials
             .iter()
             .flat_map(Credential::clients)
             .map(|id| (id.clone(), "Claude <b>Desktop</b>".to_owned()))
             .collect();
         let page = gallery::page(language, "/clients");
-        ClientsPage::new(page, &gallery::config(), credentials, &claims, revoked, gallery::now()).render().unwrap()
+        ClientsPage::new(page, &gallery::config(), found, &claims, revoked, gallery::now()).render().unwrap()
+    }
+
+    pub(in crate::pages::portal) fn found() -> Found {
+        Found::new(credentials(), BTreeMap::from([asking()]))
     }
 
     /// The page of this file, for the gallery.
     pub(crate) fn page(language: Language) -> String {
-        render(language, &credentials(), None)
+        render(language, &found(), None)
     }
 
     /// R-OAUTH-04: each app once, by its verified id, with all that it may use; what it calls itself stands apart.
     #[test]
     fn each_app_stands_once_with_all_that_it_may_use() {
         let html = page(Language::English);
-        assert_eq!(html.matches("<li class=\"card\">").count(), 2);
+        assert_eq!(html.matches("<li class=\"card\">").count(), 3);
         assert!(html.contains("<h2><bdi>claude-desktop</bdi></h2>"));
         assert!(html.contains(
             "<li><bdi>Weather</bdi>, with <bdi>Weather server</bdi> at <bdi>https://weather-mcp.example</bdi></li>"
@@ -213,8 +256,19 @@ pub(crate) mod tests {
     #[test]
     fn the_notice_is_shown_only_where_it_is_true() {
         let notice = |html: &str| html.contains("role=\"status\"");
-        assert!(notice(&render(Language::English, &[], Some("claude-desktop"))));
-        assert!(!notice(&render(Language::English, &credentials(), Some("claude-desktop"))));
-        assert!(render(Language::English, &[], None).contains("No app may use"));
+        let none = Found::new(Vec::new(), BTreeMap::new());
+        assert!(notice(&render(Language::English, &none, Some("claude-desktop"))));
+        assert!(!notice(&render(Language::English, &found(), Some("claude-desktop"))));
+        assert!(render(Language::English, &none, None).contains("No app may use"));
+    }
+
+    /// R-OAUTH-04: what only asks, or may call something once, is listed too and can be revoked.
+    #[test]
+    fn an_app_that_only_asks_is_listed() {
+        let html = page(Language::English);
+        let card = html.split("<h2><bdi>new-app</bdi></h2>").nth(1).unwrap();
+        assert!(card.contains("<dt>Open questions</dt><dd>5</dd>"), "{card}");
+        assert!(card.contains("<dt>Calls allowed once, still to come</dt><dd>1</dd>"), "{card}");
+        assert!(!card.contains("May use") && card.contains("href=\"/clients/revoke?client=new-app\""), "{card}");
     }
 }

@@ -1,19 +1,25 @@
 //! `GET /`: what the person connected, and what waits for their answer.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
 use axum::response::Response;
 use http::StatusCode;
 use jiff::Timestamp;
-use usher_store::{Connections, Credential, CredentialStatus, Interaction, Resting, StoreError};
+use usher_store::{
+    Connections, Credential, CredentialStatus, Interaction, InteractionId, Operation, Resting, StoreError,
+};
 
-use super::said::{destination, provider_title, server_title, shown};
+use super::{
+    clients::with_client,
+    said::{destination, provider_title, server_title, shown},
+};
 use crate::{
     broker::reconnectable,
     config::Config,
     identity::browser::{Form, Place, SignedIn},
     pages::{
+        connect::facts::label_of_call,
         page::{Fact, Page, Section},
         visitor::Visitor,
         words::{Html, Said, Words},
@@ -27,6 +33,7 @@ pub(crate) struct Portal {
     page: Page,
     notice: Option<String>,
     waiting: Vec<Waiting>,
+    many: Vec<DeclineAll>,
     declined: Vec<Declined>,
     connections: Vec<Connection>,
 }
@@ -36,14 +43,30 @@ struct Found {
     waiting: Vec<Interaction>,
     resting: Vec<Resting>,
     connections: Connections,
+    /// The calls that they are about, where these are known.
+    calls: BTreeMap<InteractionId, Operation>,
 }
 
 struct Waiting {
     provider: String,
     who: Html,
+    call: Option<Call>,
     asked: Html,
     closes: Html,
     href: String,
+    label: String,
+}
+
+/// What an app wants to call: what that is, and its name.
+struct Call {
+    label: &'static str,
+    name: String,
+}
+
+/// The form that declines all that one app asks, where that is more than one question.
+struct DeclineAll {
+    action: String,
+    csrf: String,
     label: String,
 }
 
@@ -51,6 +74,7 @@ struct Waiting {
 struct Declined {
     provider: String,
     who: Html,
+    call: Option<Call>,
     rests: Html,
     release: String,
     csrf: String,
@@ -89,11 +113,19 @@ pub(crate) async fn show(visitor: Visitor) -> Response {
 
 async fn portal(visitor: &Visitor, person: &SignedIn) -> Result<Portal, StoreError> {
     let (app, now) = (&visitor.app, visitor.app.clock.now());
-    let found = Found {
-        waiting: app.store.waiting_interactions(&person.user, now).await?,
-        resting: app.store.resting(&person.user, now).await?,
-        connections: app.store.connections(&person.user).await?,
-    };
+    let waiting = app.store.waiting_interactions(&person.user, now).await?;
+    let resting = app.store.resting(&person.user, now).await?;
+    let mut calls = BTreeMap::new();
+    for one in waiting.iter().chain(resting.iter().map(|resting| &resting.interaction)) {
+        match app.store.operation(one, now).await {
+            Ok(call) => calls.extend(call.map(|call| (one.id.clone(), call))),
+            // Its own page says what is wrong with it.
+            Err(error) if error.is_unopened() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let connections = app.store.connections(&person.user).await?;
+    let found = Found { waiting, resting, connections, calls };
     let csrf = |form: Form<'_>| person.csrf(form);
     let page = visitor.page(Some(person));
     Ok(Portal::new(page, &app.config, &found, visitor.query("disconnected"), &csrf, now))
@@ -124,11 +156,48 @@ impl Portal {
         let unreadable = unreadable.iter().map(|provider| Connection::unreadable(words, config, provider));
         Self {
             notice,
-            waiting: found.waiting.iter().map(|interaction| Waiting::new(words, config, interaction, now)).collect(),
-            declined: found.resting.iter().map(|resting| Declined::new(words, config, resting, csrf, now)).collect(),
+            many: DeclineAll::of(words, &found.waiting, csrf),
+            waiting: found
+                .waiting
+                .iter()
+                .map(|one| Waiting::new(words, config, one, found.call(words, one), now))
+                .collect(),
+            declined: found
+                .resting
+                .iter()
+                .map(|one| Declined::new(words, config, one, found.call(words, &one.interaction), csrf, now))
+                .collect(),
             connections: readable.chain(unreadable).collect(),
             page: page.within(Section::Connections),
         }
+    }
+}
+
+impl Found {
+    fn call(&self, words: Words, interaction: &Interaction) -> Option<Call> {
+        let call = self.calls.get(&interaction.id)?;
+        Some(Call { label: label_of_call(words, call.method()), name: shown(call.subject()).into_owned() })
+    }
+}
+
+impl DeclineAll {
+    fn of(words: Words, waiting: &[Interaction], csrf: &dyn Fn(Form<'_>) -> String) -> Vec<Self> {
+        let mut counts = BTreeMap::<_, usize>::new();
+        for one in waiting {
+            *counts.entry(&one.principal.client).or_default() += 1;
+        }
+        let several = counts.into_iter().filter(|(_, count)| *count > 1);
+        several
+            .map(|(client, count)| {
+                let name = shown(client.as_str());
+                let (count, name) = (count.to_string(), words.app(&name));
+                Self {
+                    action: with_client("/clients/decline?client=", client),
+                    csrf: csrf(Form::DeclineAll(client.as_str())),
+                    label: words.say("portal.decline_all", &[("count", &count), ("client", name)]),
+                }
+            })
+            .collect()
     }
 }
 
@@ -140,12 +209,13 @@ fn who(words: Words, config: &Config, interaction: &Interaction) -> Html {
 }
 
 impl Waiting {
-    fn new(words: Words, config: &Config, interaction: &Interaction, now: Timestamp) -> Self {
+    fn new(words: Words, config: &Config, interaction: &Interaction, call: Option<Call>, now: Timestamp) -> Self {
         let provider = provider_title(words, config, &interaction.provider);
         Self {
             label: words.say("portal.answer_named", &[("provider", &provider)]),
             provider,
             who: who(words, config, interaction),
+            call,
             asked: words.time(interaction.created_at, now),
             closes: words.with_time("portal.closes", interaction.expires_at, now),
             href: format!("/connect/{}", interaction.id),
@@ -158,6 +228,7 @@ impl Declined {
         words: Words,
         config: &Config,
         resting: &Resting,
+        call: Option<Call>,
         csrf: &dyn Fn(Form<'_>) -> String,
         now: Timestamp,
     ) -> Self {
@@ -167,6 +238,7 @@ impl Declined {
             label: words.say("portal.release_named", &[("provider", &provider)]),
             provider,
             who: who(words, config, interaction),
+            call,
             rests: words.with_time("portal.rests", resting.until, now),
             release: format!("/declined/{}/release", interaction.id),
             csrf: csrf(Form::Release(&interaction.id)),
@@ -293,7 +365,8 @@ pub(crate) mod tests {
     }
 
     fn render(language: Language, waiting: &[Interaction], connections: &Connections, gone: Option<&str>) -> String {
-        let found = Found { waiting: waiting.to_vec(), resting: Vec::new(), connections: connections.clone() };
+        let (waiting, connections) = (waiting.to_vec(), connections.clone());
+        let found = Found { waiting, resting: Vec::new(), connections, calls: BTreeMap::new() };
         render_all(language, &found, gone)
     }
 
@@ -315,7 +388,10 @@ pub(crate) mod tests {
 
     /// The page of this file, for the gallery.
     pub(crate) fn pages(language: Language) -> Vec<(&'static str, String)> {
-        let waiting = [gallery::interaction(InteractionState::Created)];
+        let first = gallery::interaction(InteractionState::Created);
+        let second =
+            Interaction { id: InteractionId::parse(&format!("{}I", "B".repeat(42))).unwrap(), ..first.clone() };
+        let waiting = [first, second];
         let connections = Connections {
             readable: vec![
                 gallery::credential("weather", CredentialStatus::Rejected),
@@ -323,7 +399,9 @@ pub(crate) mod tests {
             ],
             unreadable: vec!["mail".to_owned()],
         };
-        let found = Found { waiting: waiting.to_vec(), resting: vec![resting()], connections };
+        let calls = waiting.iter().zip(["get_forecast", "\u{202e}<b>delete</b>"]);
+        let calls = calls.map(|(one, name)| (one.id.clone(), Operation::named("tools/call", name))).collect();
+        let found = Found { waiting: waiting.to_vec(), resting: vec![resting()], connections, calls };
         vec![("portal", render_all(language, &found, None))]
     }
 
@@ -334,6 +412,18 @@ pub(crate) mod tests {
         assert!(html.contains("<span class=\"state bad\">Refused by the server</span>"));
         assert!(html.contains("<span class=\"state\">Working</span>"));
         assert!(html.contains("href=\"/connections/weather/disconnect\" aria-label=\"Disconnect Weather\""));
+    }
+
+    /// R-SEC-02: several questions of one app are told apart by what it wants to call, and can be declined together.
+    #[test]
+    fn several_questions_of_one_app_are_told_apart_and_can_be_declined_together() {
+        let (_, html) = pages(Language::English).remove(0);
+        assert!(html.contains("Tool: <bdi>get_forecast</bdi>"), "{html}");
+        assert!(html.contains("&#60;b&#62;delete") && !html.contains('\u{202e}'), "{html}");
+        let form = html.split("action=\"/clients/decline?client=claude-desktop\"").nth(1).unwrap();
+        assert!(form.contains("value=\"form-token\"") && form.contains(">Decline all 2 of claude-desktop</button>"));
+        let one = [gallery::interaction(InteractionState::Created)];
+        assert!(!portal(Language::English, &one, &[], None).contains("/clients/decline"));
     }
 
     /// Whoever declined by mistake need not wait until the rest is over.

@@ -3,6 +3,7 @@
 pub(super) mod activity;
 pub(super) mod clients;
 pub(super) mod connections;
+pub(super) mod decline_all;
 pub(super) mod disconnect;
 mod family;
 pub(super) mod reconnect;

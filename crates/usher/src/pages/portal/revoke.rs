@@ -4,19 +4,17 @@ use axum::{extract::rejection::BytesRejection, response::Response};
 use bytes::Bytes;
 use elicit::ClientId;
 use http::StatusCode;
-use usher_store::Credential;
 
 use super::{
-    clients::{revoke_path, uses, with_client},
+    clients::{Found, revoke_path, with_client},
     said::shown,
 };
 use crate::{
     config::Config,
     identity::browser::{Form, Place},
     pages::{
-        page::{Action, Fact, Message, Page, Tone},
+        page::{Action, Message, Page, Tone},
         visitor::{Visitor, go},
-        words::Html,
     },
 };
 
@@ -27,16 +25,16 @@ pub(crate) async fn ask(visitor: Visitor) -> Response {
         Err(response) => return response,
     };
     let Some(client) = client(&visitor) else { return visitor.missing(Some(&person)) };
-    let credentials = match visitor.app.store.connections(&person.user).await {
-        Ok(connections) => connections.readable,
+    let found = match Found::of(&visitor, &person).await {
+        Ok(found) => found,
         Err(error) => return visitor.trouble(&error),
     };
-    if !credentials.iter().any(|credential| credential.clients().contains(&client)) {
+    if !found.asking.contains_key(&client) {
         return visitor.missing(Some(&person));
     }
     let csrf = person.csrf(Form::Revoke(client.as_str()));
     let page = visitor.page_at(&revoke_path(&client), Some(&person));
-    visitor.show(StatusCode::OK, &question(page, &visitor.app.config, &credentials, &client, csrf))
+    visitor.show(StatusCode::OK, &question(page, &visitor.app.config, &found, &client, csrf))
 }
 
 /// `POST`: takes it back, and says so.
@@ -52,17 +50,19 @@ pub(crate) async fn revoke(visitor: Visitor, body: Result<Bytes, BytesRejection>
             for provider in &withdrawn.providers {
                 app.broker.credentials.forget(&person.user, provider);
             }
-            go(&with_client("/clients?revoked=", &client), [])
+            let mark = person.csrf(Form::Revoked(client.as_str()));
+            go(&format!("{}&mark={mark}", with_client("/clients?revoked=", &client)), [])
         }
         Err(error) => visitor.trouble(&error),
     }
 }
 
-fn client(visitor: &Visitor) -> Option<ClientId> {
+/// The client that the address names.
+pub(super) fn client(visitor: &Visitor) -> Option<ClientId> {
     ClientId::new(visitor.query("client")?).ok()
 }
 
-fn question(page: Page, config: &Config, credentials: &[Credential], client: &ClientId, csrf: String) -> Message {
+fn question(page: Page, config: &Config, found: &Found, client: &ClientId, csrf: String) -> Message {
     let words = page.words();
     let name = shown(client.as_str());
     let name = words.app(&name);
@@ -72,26 +72,23 @@ fn question(page: Page, config: &Config, credentials: &[Credential], client: &Cl
         label: words.text("revoke.confirm"),
         main: true,
     };
-    Message::new(page, Tone::Plain, words.say("revoke.heading", &[("client", name)]))
-        .telling("revoke.body")
-        .fact(Fact::rich(words.text("clients.uses"), Html::list(uses(words, config, credentials, client))))
-        .telling("revoke.kept")
-        .action(confirm)
-        .go("/clients", "revoke.keep")
+    let asks = Message::new(page, Tone::Plain, words.say("revoke.heading", &[("client", name)])).telling("revoke.body");
+    let tells = found.facts(words, config, client).into_iter().fold(asks, Message::fact);
+    tells.telling("revoke.kept").action(confirm).go("/clients", "revoke.keep")
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use askama::Template as _;
 
-    use super::{super::clients::tests::credentials, *};
+    use super::{super::clients::tests::found, *};
     use crate::pages::{gallery, language::Language};
 
     /// The page of this file, for the gallery.
     pub(crate) fn page(language: Language) -> String {
         let client = ClientId::new("claude-desktop").unwrap();
         let page = gallery::page(language, "/clients/revoke?client=claude-desktop");
-        question(page, &gallery::config(), &credentials(), &client, "form-token".into()).render().unwrap()
+        question(page, &gallery::config(), &found(), &client, "form-token".into()).render().unwrap()
     }
 
     #[test]

@@ -77,6 +77,18 @@ async fn open_questions_are_limited() {
     ask(&other(&stage), CALLS[1]).await;
 }
 
+/// R-SEC-01: what one client has open leaves room for the others.
+#[tokio::test]
+async fn open_questions_of_one_client_are_limited() {
+    let stage = stage("client_open_questions = 1").await;
+    let asked = ask(&stage.modern(), CALLS[0]).await;
+    let refused = other(&stage).call(CALLS[1].0, CALLS[1].1).await;
+    assert!((890..=900).contains(&retry_after(&refused)), "{}", refused.text());
+    ask(&second(&stage, "other"), CALLS[1]).await;
+    assert_eq!(stage.waiting().await.len(), 2);
+    assert_eq!(ask(&stage.modern(), CALLS[0]).await.url(), asked.url(), "what is open is joined");
+}
+
 /// R-SEC-01: a client that dismisses by itself, over and over, asks no more often than one with new questions.
 #[tokio::test]
 async fn a_client_that_dismisses_on_and_on_is_limited() {

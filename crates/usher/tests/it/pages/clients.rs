@@ -42,13 +42,14 @@ async fn an_app_loses_its_access_at_once_and_asks_again() {
     is_heading(&gone, "Apps that may use your connections");
     assert!(gone.text().contains("second may use nothing of yours any more"), "{}", gone.text());
     assert_eq!(gone.html.matches("href=\"/clients/revoke?").count(), 1);
+    assert_eq!(person.get(&href).await.status, 404, "nothing is left to take away");
     let asked = second().call(CALLS[0].0, CALLS[0].1).await;
     assert!(asked.is_input_required(), "{}", asked.text());
     assert!(answered(&stage.modern().call(CALLS[0].0, CALLS[0].1).await), "another app goes on");
+    is_heading(&person.get(&href).await, "Take access away from second?");
     is_heading(&person.get(&asked.url()).await, "Allow second to use Weather?");
     let line = audit(&stage).await.into_iter().find(|row| row.action == Some(AuditAction::ClientRevoked)).unwrap();
     assert_eq!(line.client.unwrap().as_str(), "second");
-    assert_eq!(person.get(&href).await.status, 404, "nothing is left to take away");
 }
 
 /// R-OAUTH-03: nobody else takes it away: not without the form's token, not from another site, not with the token of another
@@ -97,4 +98,15 @@ async fn open_questions_of_the_app_are_withdrawn() {
     let late = person.get(&asked.url()).await;
     is_heading(&late, "This question has closed");
     assert!(!late.html.contains(KEY));
+}
+
+/// R-SEC-02: whoever writes a link does not write a notice of ours.
+#[tokio::test]
+async fn an_address_of_somebody_elses_says_nothing() {
+    let stage = Stage::new().await;
+    let person = stage.person().await;
+    for query in ["revoked=Call+us+at+555", "revoked=Call+us+at+555&mark=", "revoked=Call+us+at+555&mark=AAAA"] {
+        let page = person.get(&format!("/clients?{query}")).await;
+        assert!(!page.html.contains("role=\"status\"") && !page.text().contains("555"), "{query}: {}", page.text());
+    }
 }
