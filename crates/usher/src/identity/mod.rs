@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use elicit::Principal;
 use http::{HeaderMap, header};
+use jiff::Timestamp;
 
 use self::{
     oidc::OpenIdProvider,
@@ -23,6 +24,15 @@ pub enum Door {
     Local(Tokens),
     /// Whoever has an access token of the issuer.
     Oidc(Arc<OpenIdProvider>),
+}
+
+/// A client that was let in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Admitted {
+    /// The client and its user.
+    pub principal: Principal,
+    /// Until when its token says so; none in mode local, where a token is good until it is changed.
+    pub until: Option<Timestamp>,
 }
 
 /// Why a client is not let in. What it is told never says more than which of these it is (R-ID-05).
@@ -54,12 +64,12 @@ impl Door {
         headers: &HeaderMap,
         upstream: Option<&Upstream>,
         public_url: &PublicUrl,
-    ) -> Result<Principal, Denied> {
+    ) -> Result<Admitted, Denied> {
         let token = bearer(headers).ok_or(Denied::NoToken);
         match self {
             Self::Local(tokens) => {
                 let client = tokens.verify(token?).ok_or(Denied::BadToken("no client has it"))?;
-                Ok(Principal { user: local_user(), client })
+                Ok(Admitted { principal: Principal { user: local_user(), client }, until: None })
             }
             Self::Oidc(provider) => {
                 let upstream = upstream.ok_or(Denied::NoServer)?;

@@ -1,6 +1,6 @@
 //! The MCP endpoint `/mcp/{upstream}`: who calls, which upstream, whether there is room, which era; then on to that era.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
@@ -9,6 +9,7 @@ use axum::{
 };
 use elicit::{Era, Principal, Revision, codes, unsupported_version};
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
+use jiff::Timestamp;
 use tokio::time::Instant;
 use usher_store::AuditAction;
 
@@ -23,6 +24,7 @@ use super::{
 };
 use crate::{
     app::App,
+    identity::Admitted,
     mcp::{
         envelope::{EnvelopeError, Message, error_object},
         headers::{self, is_type},
@@ -36,8 +38,9 @@ pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, req
     let (parts, body) = request.into_parts();
     let upstream = app.config.upstreams.iter().position(|upstream| upstream.name == name);
     let named = upstream.map(|upstream| &app.config.upstreams[upstream]);
-    let principal = match app.identity.authenticate(&parts.headers, named, &app.config.public_url).await {
-        Ok(principal) => principal,
+    let Admitted { principal, until } = match app.identity.authenticate(&parts.headers, named, &app.config.public_url).await
+    {
+        Ok(admitted) => admitted,
         Err(denied) => return turned_away::answer(&app, &denied, &name),
     };
     let Some(upstream) = upstream else { return turned_away::no_server() };
@@ -46,6 +49,7 @@ pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, req
         Ok(place) => Arc::new(place),
         Err(full) => return no_room(&app, &principal, upstream, full),
     };
+    let admitted_until = until.map(|until| Instant::now() + left(until, app.clock.now()));
     let caller = Caller {
         app,
         principal,
@@ -53,6 +57,7 @@ pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, req
         client_claim: None,
         headers: headers::forwarded(&parts.headers),
         arrived,
+        admitted_until,
         session: None,
         place: Arc::clone(&place),
     };
@@ -69,6 +74,11 @@ pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, req
         _ => not_allowed("GET, POST, DELETE"),
     };
     body::counted(response, &place)
+}
+
+/// The time until then.
+fn left(until: Timestamp, now: Timestamp) -> Duration {
+    until.duration_since(now).try_into().unwrap_or_default()
 }
 
 /// The client has too much under way: it is told when to come back, and once a minute it is audited.

@@ -16,7 +16,7 @@ pub mod resource;
 pub mod sign_in;
 pub(crate) mod sign_out;
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 
 use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
@@ -61,6 +61,9 @@ pub struct OpenIdProvider {
     keys: Kept<KeySet>,
     verdicts: bearer::Verdicts,
     asking: Semaphore,
+    questions: introspect::Questions,
+    /// Whether the last question about a token had no answer.
+    silent: AtomicBool,
 }
 
 impl std::fmt::Debug for OpenIdProvider {
@@ -149,6 +152,8 @@ impl OpenIdProvider {
             keys: Kept::new(KEYS),
             verdicts: bearer::verdicts(),
             asking: Semaphore::new(introspect::AT_A_TIME),
+            questions: introspect::Questions::default(),
+            silent: AtomicBool::new(false),
         }
     }
 
