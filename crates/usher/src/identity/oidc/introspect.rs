@@ -77,6 +77,12 @@ impl Questions {
         Asking { questions: self, key, question: Some(question) }
     }
 
+    /// Whether nobody asks.
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<[u8; 32], WeakShared<Answering>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

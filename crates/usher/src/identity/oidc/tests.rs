@@ -16,7 +16,7 @@ use super::{jwt::Kind, *};
 use crate::{
     clock::SystemClock,
     commands::install_crypto_provider,
-    config::{AccessTokens, Config},
+    config::{AccessTokens, Config, Introspection},
     egress::Allowed,
 };
 
@@ -216,6 +216,49 @@ async fn keys_at_a_private_address_are_not_fetched() {
         scene.forward(25 * 60 * 60);
     }
     assert_eq!(elsewhere.count(Endpoint::Jwks), 0);
+}
+
+/// A provider that asks the issuer about tokens.
+fn asking(scene: &Scene) -> Arc<OpenIdProvider> {
+    let asked = Introspection {
+        endpoint: Some(Url::parse(&scene.idp.url(Endpoint::Introspection)).unwrap()),
+        client_id: usher_testkit::idp::CLIENT.to_owned(),
+        client_secret: usher_testkit::idp::CLIENT_SECRET.into(),
+    };
+    let config = Oidc { tokens: AccessTokens::Introspection(asked), ..scene.provider.config.clone() };
+    Arc::new(OpenIdProvider::new(config, scene.provider.egress.clone(), scene.clock.clone()))
+}
+
+#[tokio::test]
+async fn those_who_ask_about_one_token_at_a_time_ask_once() {
+    let scene = Scene::new().await;
+    let (provider, issuer) = (asking(&scene), scene.idp.issuer());
+    let token = scene.idp.access_token("user-1").audience("here").opaque();
+    let expected = Expected { issuer: &issuer, audience: "here", kind: Kind::Access };
+    for round in 1..=2 {
+        let all = (0..20).map(|_| provider.introspect([7; 32], &token, &expected));
+        let all = futures_util::future::join_all(all).await;
+        assert!(all.iter().all(Result::is_ok), "{all:?}");
+        assert_eq!(scene.idp.count(Endpoint::Introspection), round, "what is over is not joined");
+    }
+    let left = provider.introspect([8; 32], "x", &expected);
+    assert!(futures_util::FutureExt::now_or_never(left).is_none(), "it left");
+    assert!(provider.questions.is_empty());
+}
+
+/// R-SEC-04
+#[tokio::test]
+async fn a_question_waits_for_its_turn_no_longer_than_it_may() {
+    let scene = Scene::new().await;
+    let (provider, issuer) = (asking(&scene), scene.idp.issuer());
+    let expected = Expected { issuer: &issuer, audience: "here", kind: Kind::Access };
+    let all = provider.asking.acquire_many(u32::try_from(introspect::AT_A_TIME).unwrap()).await.unwrap();
+    tokio::time::pause();
+    let start = tokio::time::Instant::now();
+    let found = provider.introspect([7; 32], "token", &expected).await;
+    assert!(matches!(found, Err(introspect::AskError::Unavailable)));
+    assert_eq!(start.elapsed().as_secs(), 5);
+    drop(all);
 }
 
 #[tokio::test]
