@@ -38,11 +38,11 @@ pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, req
     let (parts, body) = request.into_parts();
     let upstream = app.config.upstreams.iter().position(|upstream| upstream.name == name);
     let named = upstream.map(|upstream| &app.config.upstreams[upstream]);
-    let Admitted { principal, until } = match app.identity.authenticate(&parts.headers, named, &app.config.public_url).await
-    {
-        Ok(admitted) => admitted,
-        Err(denied) => return turned_away::answer(&app, &denied, &name),
-    };
+    let Admitted { principal, until } =
+        match app.identity.authenticate(&parts.headers, named, &app.config.public_url).await {
+            Ok(admitted) => admitted,
+            Err(denied) => return turned_away::answer(&app, &denied, &name),
+        };
     let Some(upstream) = upstream else { return turned_away::no_server() };
     let kind = if parts.method == Method::GET { Kind::Stream } else { Kind::Request };
     let place = match app.relay.places.take(&principal, kind) {

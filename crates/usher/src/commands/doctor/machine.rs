@@ -31,9 +31,7 @@ pub(super) async fn service(config: &Config, egress: &Egress) -> Finding {
         Err(error) if error.is_timeout() => {
             Finding::fault("service", format!("{} does not answer within 5 s", control.place()), "look at its log")
         }
-        Err(error) => {
-            Finding::fault("service", format!("{}: {}", control.place(), reason(&error)), "look at its log")
-        }
+        Err(error) => Finding::fault("service", format!("{}: {}", control.place(), reason(&error)), "look at its log"),
         Ok(_) if url != config.public_url.origin() => Finding::warning(
             "service",
             format!("it runs at {url}, and the configuration says {}", config.public_url.origin()),

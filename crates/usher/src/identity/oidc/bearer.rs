@@ -98,6 +98,18 @@ impl OpenIdProvider {
     }
 
     fn admit(&self, claims: &Claims, upstream: &Upstream) -> Result<Principal, Denied> {
+        if let Some(allow) = &upstream.allow
+            && claims.is_left_out(&allow.claim)
+            && self.may_tell()
+        {
+            let (upstream, claim) = (&upstream.name, &allow.claim);
+            tracing::warn!(
+                upstream,
+                claim,
+                "a token leaves this claim out since it has too many values (Microsoft Entra ID does so beyond 200 groups), so \
+                 its user is not let in: have the issuer write only the groups that are assigned to the application, or roles"
+            );
+        }
         admit::admit(claims, &self.config, upstream.allow.as_ref()).map_err(|refused| match refused {
             Refused::Incomplete(why) => Denied::BadToken(why),
             Refused::Machine => Denied::Machine,

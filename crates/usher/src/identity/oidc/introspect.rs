@@ -140,7 +140,9 @@ impl OpenIdProvider {
     }
 
     async fn ask(self: &Arc<Self>, token: &str) -> Result<Claims, IntrospectionError> {
-        let AccessTokens::Introspection(asked) = &self.config.tokens else { return Err(IntrospectionError::NoEndpoint) };
+        let AccessTokens::Introspection(asked) = &self.config.tokens else {
+            return Err(IntrospectionError::NoEndpoint);
+        };
         let (client, endpoint) = if let Some(endpoint) = &asked.endpoint {
             // The operator wrote it.
             (self.egress.operator(), endpoint.clone())
@@ -149,7 +151,8 @@ impl OpenIdProvider {
             let endpoint = metadata.introspection_endpoint.clone().ok_or(IntrospectionError::NoEndpoint)?;
             (self.client(&endpoint).map_err(FetchError::from)?, endpoint)
         };
-        let place = tokio::time::timeout(PATIENCE, self.asking.acquire()).await.map_err(|_| IntrospectionError::Busy)?;
+        let place =
+            tokio::time::timeout(PATIENCE, self.asking.acquire()).await.map_err(|_| IntrospectionError::Busy)?;
         // Closed only when the service ends.
         let _place = place.map_err(|_| IntrospectionError::Busy)?;
         let Answer { status, body, .. } = answer(request(client, endpoint, asked, token), LIMIT).await?;

@@ -15,6 +15,7 @@ pub mod metadata;
 pub mod resource;
 pub mod sign_in;
 pub(crate) mod sign_out;
+mod told;
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -64,6 +65,7 @@ pub struct OpenIdProvider {
     questions: introspect::Questions,
     /// Whether the last question about a token had no answer.
     silent: AtomicBool,
+    told: told::Told,
 }
 
 impl std::fmt::Debug for OpenIdProvider {
@@ -154,12 +156,18 @@ impl OpenIdProvider {
             asking: Semaphore::new(introspect::AT_A_TIME),
             questions: introspect::Questions::default(),
             silent: AtomicBool::new(false),
+            told: told::Told::default(),
         }
     }
 
     /// The client for an endpoint that the metadata names.
     pub fn client(&self, endpoint: &Url) -> Result<&reqwest::Client, Blocked> {
         client(&self.egress, &self.config.issuer, endpoint)
+    }
+
+    /// Whether one more line about somebody else's doing goes into the log; a few a minute do.
+    pub(crate) fn may_tell(&self) -> bool {
+        self.told.one_more(self.clock.now())
     }
 
     /// What the issuer says of itself; fetched at the first use, and daily.
@@ -217,7 +225,9 @@ impl OpenIdProvider {
                 tracing::debug!(issuer, what, "fetched from the issuer");
                 kept.fetched(Arc::new(value), now);
             }
-            Err(error) if kept.failed(self.clock.now()) => tracing::warn!(issuer, what, %error, "the issuer cannot be asked"),
+            Err(error) if kept.failed(self.clock.now()) => {
+                tracing::warn!(issuer, what, %error, "the issuer cannot be asked")
+            }
             Err(error) => tracing::debug!(issuer, what, %error, "the issuer cannot be asked again"),
         }
     }

@@ -47,6 +47,7 @@ impl Scene {
             user_claim: "sub".to_owned(),
             audience: None,
             scopes: Vec::new(),
+            scopes_supported: Vec::new(),
             sign_in_scopes: Vec::new(),
             session_idle: std::time::Duration::from_hours(8),
             session_lifetime: std::time::Duration::from_hours(24),
