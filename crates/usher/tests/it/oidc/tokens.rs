@@ -62,7 +62,7 @@ async fn a_token_that_is_wrong_in_any_way_opens_nothing() {
         ("with the public key as a secret", right().signed(Signature::PublicKeyAsSecret(Algorithm::Es256))),
         ("by somebody else", right().signed(Signature::Stranger(Algorithm::Es256))),
         ("broken", right().signed(Signature::Broken(Algorithm::Es256))),
-        ("with the id of no key", right().header("kid", "other")),
+        ("with the id of no key", right().header("kid", "other").at("iat", -120)),
         ("with something critical", right().header("crit", json!(["x"]))),
         ("of another type", right().header("typ", "logout+jwt")),
         ("without a user", right().without("sub")),
