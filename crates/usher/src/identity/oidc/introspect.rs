@@ -121,7 +121,8 @@ impl OpenIdProvider {
         Ok(Claims::clone(&said))
     }
 
-    /// Asks, and logs what keeps it from an answer: the first of a row of failures, since anybody can present tokens.
+    /// Asks, and logs what keeps it from an answer: the first of a row of failures, and not too many of those, since anybody can
+    /// present tokens.
     async fn asked(self: &Arc<Self>, token: &str) -> Result<Claims, Silent> {
         let issuer = self.config.issuer.as_str();
         let error = match self.ask(token).await {
@@ -131,10 +132,10 @@ impl OpenIdProvider {
             }
             Err(error) => error,
         };
-        if self.silent.swap(true, Ordering::Relaxed) {
-            tracing::debug!(issuer, %error, "the issuer cannot be asked about a token, again");
-        } else {
+        if !self.silent.swap(true, Ordering::Relaxed) && self.may_tell() {
             tracing::warn!(issuer, %error, "the issuer cannot be asked about a token");
+        } else {
+            tracing::debug!(issuer, %error, "the issuer cannot be asked about a token, again");
         }
         Err(Silent)
     }

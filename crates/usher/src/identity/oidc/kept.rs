@@ -67,7 +67,7 @@ impl<T> Kept<T> {
         if let Some(fresh) = self.fresh(now) {
             return Some(fresh);
         }
-        self.begin(now, fetch);
+        self.begin(clock, fetch);
         if self.usable(now).is_some() {
             let until = self.state().began.map(|began| began + PATIENCE);
             // What comes later is for those who come later.
@@ -83,19 +83,20 @@ impl<T> Kept<T> {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        self.begin(clock.now(), fetch);
+        self.begin(clock, fetch);
         self.settled().await;
         self.usable(clock.now())
     }
 
     /// Begins a fetch, if nobody fetches and it is time to. It runs to its end whatever becomes of who began it: a client that
     /// leaves takes nothing from those who come next.
-    fn begin<F>(&self, now: Timestamp, fetch: impl FnOnce(Turn) -> F)
+    fn begin<F>(&self, clock: &dyn Clock, fetch: impl FnOnce(Turn) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
     {
         let Ok(turn) = Arc::clone(&self.turn).try_lock_owned() else { return };
-        if self.attempt(now) {
+        // By the time that it is now: somebody may have fetched since the caller looked.
+        if self.attempt(clock.now()) {
             tokio::spawn(fetch(turn));
         }
     }
