@@ -5,7 +5,7 @@ pub mod control;
 pub mod oidc;
 pub mod tokens;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use elicit::Principal;
 use http::{HeaderMap, header};
@@ -33,6 +33,14 @@ pub struct Admitted {
     pub principal: Principal,
     /// Until when its token says so; none in mode local, where a token is good until it is changed.
     pub until: Option<Timestamp>,
+}
+
+impl Admitted {
+    /// How long from now until its token ends, where that ends.
+    pub fn lasts(&self, now: Timestamp) -> Option<Duration> {
+        let left = self.until?.duration_since(now);
+        Some(left.try_into().unwrap_or_default())
+    }
 }
 
 /// Why a client is not let in. What it is told never says more than which of these it is (R-ID-05).

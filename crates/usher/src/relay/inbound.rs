@@ -1,6 +1,6 @@
 //! The MCP endpoint `/mcp/{upstream}`: who calls, which upstream, whether there is room, which era; then on to that era.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{
     body::Body,
@@ -9,7 +9,6 @@ use axum::{
 };
 use elicit::{Era, Principal, Revision, codes, unsupported_version};
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
-use jiff::Timestamp;
 use tokio::time::Instant;
 use usher_store::AuditAction;
 
@@ -24,7 +23,6 @@ use super::{
 };
 use crate::{
     app::App,
-    identity::Admitted,
     mcp::{
         envelope::{EnvelopeError, Message, error_object},
         headers::{self, is_type},
@@ -38,18 +36,18 @@ pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, req
     let (parts, body) = request.into_parts();
     let upstream = app.config.upstreams.iter().position(|upstream| upstream.name == name);
     let named = upstream.map(|upstream| &app.config.upstreams[upstream]);
-    let Admitted { principal, until } =
-        match app.identity.authenticate(&parts.headers, named, &app.config.public_url).await {
-            Ok(admitted) => admitted,
-            Err(denied) => return turned_away::answer(&app, &denied, &name),
-        };
+    let admitted = match app.identity.authenticate(&parts.headers, named, &app.config.public_url).await {
+        Ok(admitted) => admitted,
+        Err(denied) => return turned_away::answer(&app, &denied, &name),
+    };
+    let admitted_until = admitted.lasts(app.clock.now()).map(|lasts| Instant::now() + lasts);
+    let principal = admitted.principal;
     let Some(upstream) = upstream else { return turned_away::no_server() };
     let kind = if parts.method == Method::GET { Kind::Stream } else { Kind::Request };
     let place = match app.relay.places.take(&principal, kind) {
         Ok(place) => Arc::new(place),
         Err(full) => return no_room(&app, &principal, upstream, full),
     };
-    let admitted_until = until.map(|until| Instant::now() + left(until, app.clock.now()));
     let caller = Caller {
         app,
         principal,
@@ -74,11 +72,6 @@ pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, req
         _ => not_allowed("GET, POST, DELETE"),
     };
     body::counted(response, &place)
-}
-
-/// The time until then.
-fn left(until: Timestamp, now: Timestamp) -> Duration {
-    until.duration_since(now).try_into().unwrap_or_default()
 }
 
 /// The client has too much under way: it is told when to come back, and once a minute it is audited.
