@@ -43,6 +43,7 @@ const TARGETS: &[(&str, Limit)] = &[
     ("service/call, legacy p50", Limit::Times { other: "service/call, legacy (proxy) p50", at_most: None }),
     ("service/round", Limit::Times { other: "service/round (by hand, with its commit)", at_most: None }),
     ("service/round beside its commit", Limit::Times { other: "service/round (by hand)", at_most: Some(3.0) }),
+    ("service/token check from memory", Limit::Below(20.0 * MICROSECOND)),
     ("service/page, portal p50", Limit::Below(2.0 * MILLISECOND)),
     ("service/page, question p50", Limit::Below(2.0 * MILLISECOND)),
     ("service/start to first answer", Limit::Below(100.0 * MILLISECOND)),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::Program;
 use crate::free_port;
+use crate::idp::CLIENT;
 use crate::person::Person;
 
 /// What the service is set up for.
@@ -23,6 +24,8 @@ pub struct Setup {
     pub clients: usize,
     /// Upstreams with a provider each: `p0` and so on, beside `plain`, which needs nothing.
     pub providers: usize,
+    /// Whose access tokens clients have (see [`Idp`](crate::idp::Idp)); without one the mode is local.
+    pub issuer: Option<String>,
 }
 
 /// The running service.
@@ -52,6 +55,9 @@ impl Setup {
         std::fs::create_dir_all(&self.folder)?;
         let mut text =
             format!("public_url = \"http://127.0.0.1:{port}\"\n[listen]\naddress = \"127.0.0.1:{port}\"\n{LIMITS}");
+        if let Some(issuer) = &self.issuer {
+            let _ = write!(text, "[identity]\nmode = \"oidc\"\nissuer = \"{issuer}\"\nclient_id = \"{CLIENT}\"\n");
+        }
         for number in 0..self.providers {
             let _ = write!(
                 text,

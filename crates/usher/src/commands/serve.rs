@@ -45,6 +45,8 @@ pub async fn run(args: &Args) -> ExitCode {
             Ok(running) => running,
             Err(error) => return fail(&error),
         };
+    // Before anybody reads that it is ready, and sends a signal.
+    reload::at_hangup(Arc::clone(&running.app));
     // A log that a supervisor keeps is no place for secrets: only the person who looks on gets them (R-SEC-07).
     let tokens = running.app.identity.tokens();
     if let Some(tokens) = tokens.filter(|_| args.show_token || std::io::stdout().is_terminal()) {
@@ -55,7 +57,6 @@ pub async fn run(args: &Args) -> ExitCode {
     } else {
         println!("{}", addresses(&running.app));
     }
-    reload::at_hangup(Arc::clone(&running.app));
     tokio::select! {
         () = asked_to_stop(false) => {}
         () = running.ended() => return fail(&"the server ended by itself; the log says why"),

@@ -1,5 +1,6 @@
 //! Calls that pass: against a plain reverse proxy with the same HTTP client and server.
 
+use usher_testkit::idp::Idp;
 use usher_testkit::load::{KEY, Line, Message, Program, Sample, Setup, Speech};
 
 use super::report::Report;
@@ -17,6 +18,11 @@ struct Way<'a> {
     typical: Sample,
 }
 
+/// The same with an access token of an issuer, which was verified a moment ago.
+const ISSUED: &str = "service/call, modern, issuer's token";
+/// What that costs beside a token of mode local.
+const CHECK: &str = "service/token check from memory";
+
 const NAMES: [&str; 6] = [
     "service/call, modern (proxy)",
     "service/call, modern",
@@ -27,7 +33,7 @@ const NAMES: [&str; 6] = [
 ];
 
 pub(crate) async fn run(stage: &Stage, report: &Report) {
-    if !report.wants(&NAMES) {
+    if !report.wants(&[&NAMES[..], &[ISSUED, CHECK]].concat()) {
         return;
     }
     let proxy = stage.program("proxy", &[&stage.upstream()]);
@@ -39,6 +45,13 @@ pub(crate) async fn run(stage: &Stage, report: &Report) {
         let message = message(program, at, name.contains("legacy")).await;
         ways.push(Way { name, program, message, cpu: Sample::default(), typical: Sample::default() });
     }
+    let issuer = Idp::start().await;
+    let issued = issued(stage, &issuer);
+    let host = issued.address.to_string();
+    let token = issuer.access_token("user-1").audience(format!("http://{host}/mcp/plain")).client("editor").mint();
+    let message = Message::new(&*host, "/mcp/plain", token, Speech::Modern("tools/call"));
+    ways.push(Way { name: ISSUED, program: &issued, message, cpu: Sample::default(), typical: Sample::default() });
+    let mut check = Sample::default();
     for round in 0..=SAMPLES {
         for way in &mut ways {
             let good = |number: usize, answer: &usher_testkit::load::Answer| {
@@ -54,6 +67,10 @@ pub(crate) async fn run(stage: &Stage, report: &Report) {
                 way.typical.add(alone.typical);
             }
         }
+        let last = |name: &str| ways.iter().find(|way| way.name == name).and_then(|way| way.cpu.values().last());
+        if let (Some(issued), Some(local)) = (last(ISSUED), last(NAMES[1])) {
+            check.add(issued - local);
+        }
     }
     for way in &ways {
         Report::time(way.name, &way.cpu);
@@ -61,6 +78,16 @@ pub(crate) async fn run(stage: &Stage, report: &Report) {
     for way in &ways {
         Report::time(&format!("{} p50", way.name), &way.typical);
     }
+    Report::time(CHECK, &check);
+}
+
+/// The service in mode oidc.
+fn issued(stage: &Stage, issuer: &Idp) -> Program {
+    let setup = Setup { issuer: Some(issuer.issuer()), ..stage.setup("issued", 0, 0) };
+    let port = setup.write().expect("the files of the service");
+    let mut program = setup.program(port).expect("the service");
+    program.listening().expect("the service");
+    program
 }
 
 /// The person connects the provider, so that the credential is there.

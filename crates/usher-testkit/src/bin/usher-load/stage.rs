@@ -63,6 +63,7 @@ impl Stage {
             upstream: self.upstream(),
             clients,
             providers,
+            issuer: None,
         }
     }
 }

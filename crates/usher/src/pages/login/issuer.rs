@@ -21,6 +21,9 @@ use crate::{
     },
 };
 
+/// Where somebody goes on who wants another account at an issuer that has no list of them.
+const ANEW: &str = "anew";
+
 /// `GET /login`: leads to the issuer. Whoever has just failed, or is to look first, gets a page with a button; so that nobody
 /// is sent to and fro, and a sign-out is not undone at once.
 ///
@@ -40,7 +43,11 @@ pub(super) async fn ask(visitor: Visitor) -> Response {
     if visitor.query("wait").is_some() {
         return visitor.show(StatusCode::OK, &wait(visitor.page_at("/login?wait", None), &issuer.host(), false));
     }
-    let choice = if visitor.query("switch").is_some() { Choice::Another } else { Choice::Anyone };
+    let choice = match visitor.query("switch") {
+        None => Choice::Anyone,
+        Some(ANEW) => Choice::Anew,
+        Some(_) => Choice::Another,
+    };
     begin(&visitor, issuer, choice).await
 }
 
@@ -66,7 +73,7 @@ async fn begin(visitor: &Visitor, issuer: &Arc<OpenIdProvider>, choice: Choice) 
             let browser = visitor.cookies.set(Cookie::SignIn, begun.browser.expose_secret());
             go(begun.url.as_str(), [browser])
         }
-        Err(fault) => failed::answer(visitor, issuer, &Failed { fault, place: Some(place) }),
+        Err(fault) => failed::answer(visitor, issuer, &Failed { fault, place: Some(place), anew: false }),
     }
 }
 
@@ -85,6 +92,10 @@ pub(crate) async fn callback(visitor: Visitor) -> Response {
             // The browser keeps its sign-in cookie: other tabs may be at the issuer still. What they bring is used once, and
             // is good for ten minutes.
             go(&done.place.path(), [session, visitor.cookies.clear(Cookie::Place)])
+        }
+        Err(Failed { anew: true, place, .. }) => {
+            let place = place.and_then(|place| visitor.cookies.set(Cookie::Place, &place.path()));
+            go(&format!("/login?switch={ANEW}"), [place])
         }
         Err(failed) => failed::answer(&visitor, issuer, &failed),
     }

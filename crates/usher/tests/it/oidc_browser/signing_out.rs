@@ -114,3 +114,32 @@ async fn switching_accounts_leads_to_our_own_pages_only() {
         assert!(!page.html.contains("evil"), "{}", page.html);
     }
 }
+
+/// R-ID-03: an issuer that has no list of accounts says so, once; then the person gives name and password anew.
+#[tokio::test]
+async fn switching_accounts_needs_no_list_of_accounts_at_the_issuer() {
+    for error in ["invalid_request", "account_selection_required"] {
+        let scene = Scene::new().await;
+        let url = scene.link(scene.user("user-1")).await;
+        let person = scene.person("user-2").await;
+        let page = person.get(&url).await;
+        let form = page.form_by_button("Switch account");
+        person.submit(&page, &form, None, &[]).await;
+        scene.idp.set(|settings| settings.authorization_error = Some(error.to_owned()));
+        let there = person.get("/login?switch").await;
+        let back = person.at_issuer(&there, "user-1").await;
+        let again = person.visit(http::Method::GET, &back).from_site(&scene.idp.issuer()).stay().send().await;
+        assert_eq!(again.location(), Some("/login?switch=anew"), "{}", again.describe());
+
+        // Where that does not help either, there is a page and no circle.
+        let there = person.get("/login?switch=anew").await;
+        assert_eq!(parameter(there.location().unwrap(), "prompt").as_deref(), Some("login"));
+        is_heading(&person.sign_in_at(&there, "user-1").await, "You are not signed in");
+
+        scene.idp.set(|settings| settings.authorization_error = None);
+        let there = person.get("/login?switch=anew").await;
+        let page = person.sign_in_at(&there, "user-1").await;
+        assert_eq!(page.url, url, "{}", page.describe());
+        is_heading(&page, "Connect Weather");
+    }
+}

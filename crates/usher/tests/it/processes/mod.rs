@@ -77,6 +77,16 @@ fn runs(pid: u64) -> bool {
     std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| !line.is_empty())
 }
 
+/// Waits until a process runs: one that was started a moment ago has no command line yet.
+async fn running(pid: u64) {
+    let running = async {
+        while !runs(pid) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    within(DEADLINE, "the process does not run", running).await;
+}
+
 /// Waits until a process is gone, and was reaped by whoever started it.
 pub(crate) async fn gone(pid: u64) {
     let gone = async {

@@ -7,7 +7,7 @@ use std::{
 
 use usher_testkit::client::Legacy;
 
-use super::{gone, pid, program, runs, said, stage, stage_of};
+use super::{gone, pid, program, running, said, stage, stage_of};
 use crate::harness::{Folder, USHER};
 
 /// A server that heeds neither the end of its input nor SIGTERM.
@@ -32,7 +32,8 @@ async fn the_end_of_the_service_leaves_nothing_behind() {
     let client = stage.local_legacy().await;
     let server = pid(&client).await;
     let child = said(&client.tool("child", "{}").await).as_u64().unwrap();
-    assert!(runs(server) && runs(child));
+    running(server).await;
+    running(child).await;
     stage.stop().await;
     gone(server).await;
     gone(child).await;

@@ -86,6 +86,12 @@ impl From<VerifyError> for Fault {
 }
 
 impl Fault {
+    /// Whether it is what an issuer says that cannot let people choose among its accounts (OpenID Connect Core, sections
+    /// 3.1.2.1 and 3.1.2.6).
+    pub(super) fn is_unable(&self) -> bool {
+        matches!(self, Self::Refused(refusal) if matches!(refusal.code.as_str(), "invalid_request" | "account_selection_required"))
+    }
+
     /// For the audit log, in fixed words; `None` for what is nobody's attempt.
     pub(crate) fn audited(&self) -> Option<&'static str> {
         Some(match self {

@@ -50,6 +50,19 @@ pub(crate) enum Choice {
     Anyone,
     /// To let the person choose another account.
     Another,
+    /// To ask for name and password anew: what is left where an issuer has no list of accounts to choose from.
+    Anew,
+}
+
+impl Choice {
+    /// The `prompt` that says it (OpenID Connect Core, section 3.1.2.1).
+    fn prompt(self) -> Option<&'static str> {
+        match self {
+            Self::Anyone => None,
+            Self::Another => Some("select_account"),
+            Self::Anew => Some("login"),
+        }
+    }
 }
 
 /// A sign-in that has begun.
@@ -75,11 +88,13 @@ pub(crate) struct Failed {
     pub(crate) fault: Fault,
     /// Where the person was going, as far as that is sure.
     pub(crate) place: Option<Place>,
+    /// Whether it is for the issuer having no list of accounts, so that [`Choice::Anew`] may do.
+    pub(crate) anew: bool,
 }
 
 impl From<Fault> for Failed {
     fn from(fault: Fault) -> Self {
-        Self { fault, place: None }
+        Self { fault, place: None, anew: false }
     }
 }
 
@@ -108,7 +123,17 @@ pub(crate) async fn begin(
         Some(browser) => SecretString::from(browser),
         None => new_token(&*app.random),
     };
-    let sign_in = SignIn { id: new_token(&*app.random), verifier: new_token(&*app.random), place: place.clone() };
+    // Few issuers say which prompts they take. One that does not take this one says so when it is asked.
+    let choice = match choice {
+        Choice::Another if !metadata.takes_prompt("select_account") => Choice::Anew,
+        choice => choice,
+    };
+    let sign_in = SignIn {
+        id: new_token(&*app.random),
+        verifier: new_token(&*app.random),
+        place: place.clone(),
+        choosing: choice == Choice::Another,
+    };
     let sealed = state::seal(app, issuer, &browser, &sign_in)?;
     let verifier = PkceCodeVerifier::new(sign_in.verifier.expose_secret().to_owned());
     let client = exchange::client(app, issuer, &metadata)?;
@@ -120,11 +145,8 @@ pub(crate) async fn begin(
         .add_extra_param("nonce", sign_in.id.expose_secret())
         .add_extra_param("ui_locales", language)
         .set_pkce_challenge(PkceCodeChallenge::from_code_verifier_sha256(&verifier));
-    if choice == Choice::Another {
-        request = request.add_extra_param(
-            "prompt",
-            if metadata.takes_prompt("select_account") { "select_account" } else { "login" },
-        );
+    if let Some(prompt) = choice.prompt() {
+        request = request.add_extra_param("prompt", prompt);
     }
     let (url, _) = request.url();
     Ok(Begun { url, browser })
@@ -154,7 +176,10 @@ pub(crate) async fn finish(
     let place = sign_in.place.clone();
     match signed_in(app, issuer, &reply, &sign_in, browser).await {
         Ok(session) => Ok(Finished { session, place }),
-        Err(fault) => Err(Failed { fault, place: Some(place) }),
+        Err(fault) => {
+            let anew = sign_in.choosing && fault.is_unable();
+            Err(Failed { fault, place: Some(place), anew })
+        }
     }
 }
 

@@ -18,6 +18,8 @@ pub(super) struct SignIn {
     pub(super) verifier: SecretString,
     /// Where the person was going.
     pub(super) place: Place,
+    /// Whether the issuer was asked to let the person choose among its accounts.
+    pub(super) choosing: bool,
 }
 
 #[derive(Serialize)]
@@ -25,6 +27,7 @@ struct Written<'a> {
     id: &'a str,
     verifier: &'a str,
     place: &'a str,
+    choosing: bool,
 }
 
 #[derive(Deserialize)]
@@ -32,6 +35,7 @@ struct Read {
     id: String,
     verifier: String,
     place: String,
+    choosing: bool,
 }
 
 /// Seals it for the browser that holds `browser`.
@@ -46,6 +50,7 @@ pub(super) fn seal(
         id: sign_in.id.expose_secret(),
         verifier: sign_in.verifier.expose_secret(),
         place: &sign_in.place.path(),
+        choosing: sign_in.choosing,
     };
     let expires_at = seconds(app) + LIVES.as_secs();
     app.keys.ring.state_keys().seal_json(&binding, &written, expires_at, &*app.random).map_err(|error| {
@@ -64,7 +69,8 @@ pub(super) fn open(app: &App, issuer: &OpenIdProvider, browser: &str, state: &st
             rejected => Fault::State(rejected),
         })?;
     let place = Place::parse(&read.place).unwrap_or(Place::Portal);
-    Ok(SignIn { id: SecretString::from(read.id), verifier: SecretString::from(read.verifier), place })
+    let (id, verifier) = (SecretString::from(read.id), SecretString::from(read.verifier));
+    Ok(SignIn { id, verifier, place, choosing: read.choosing })
 }
 
 /// What no round of a call can be bound to: it has a method of its own, and no upstream.
