@@ -104,7 +104,7 @@ async fn a_tab_that_tries_again_goes_on_where_it_was_going() {
     let (one, two) = (person.at_issuer(&first, "user-1").await, person.at_issuer(&second, "user-1").await);
     is_heading(&person.come_back(&one).await, "Your connections");
     let refused = changed(&two, &[("code", None), ("error", Some("access_denied"))]);
-    super::is_refused(&person.come_back(&refused).await, 403, "said no");
+    super::is_refused(&person.come_back(&refused).await, 403, "did not sign you in");
     let there = person.get("/login").await;
     assert_eq!(there.url, url, "{}", there.describe());
     is_heading(&person.get("/login").await, "Your connections");
