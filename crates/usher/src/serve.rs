@@ -10,6 +10,7 @@ use std::{
 };
 
 use elicit::Random;
+use http::Method;
 use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use tokio::{net::TcpListener, task::JoinHandle, time::Instant};
@@ -185,7 +186,8 @@ pub async fn start_at(
             }
         },
     };
-    let control = ControlToken::issue(&config.control_file, &config.public_url, &*random)?;
+    let listening = listener.local_addr().unwrap_or(config.listen);
+    let control = ControlToken::issue(&config.control_file, &config.public_url, listening, &*random)?;
     for name in unneeded(&config) {
         tracing::warn!(
             provider = name,
@@ -267,12 +269,14 @@ async fn lock(config: &Config) -> Result<Option<StoreLock>, StartError> {
 
 /// The error for a second start of one configuration: its control file leads to a service that answers at this address.
 async fn already_running(config: &Config) -> Option<StartError> {
-    let url = ControlFile::load(&config.control_file).ok()?.url;
-    if url.origin() != config.public_url.origin() {
+    let control = ControlFile::load(&config.control_file).ok()?;
+    let url = control.url.origin();
+    if url != config.public_url.origin() {
         return None;
     }
-    let answer = Egress::new().ok()?.operator().get(url.join("/healthz")).timeout(HEALTH).send().await.ok()?;
-    answer.status().is_success().then(|| StartError::Running { url: url.origin().to_owned() })
+    let request = control.request(&Egress::new().ok()?, Method::GET, "/healthz");
+    let answer = request.timeout(HEALTH).send().await.ok()?;
+    answer.status().is_success().then(|| StartError::Running { url: url.to_owned() })
 }
 
 /// Providers that stand in the configuration for nothing.

@@ -22,7 +22,7 @@ use crate::{Store, StoreError};
 pub const BROWSER_IDLE: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// A browser session ends this long after its start, if not earlier.
 pub const BROWSER_LIFETIME: SignedDuration = SignedDuration::from_hours(90 * 24);
-/// `last_seen_at` is written at most this often.
+/// `last_seen_at` is written at most this often, and oftener where sessions end so soon that it would count.
 const SEEN_EVERY: SignedDuration = SignedDuration::from_mins(1);
 
 /// The longest that is kept of what a browser says of itself, in characters.
@@ -130,7 +130,7 @@ impl Store {
                 expires_at: timestamp(row.try_get("expires_at")?, SESSIONS)?,
             };
             let seen: i64 = row.try_get("last_seen_at")?;
-            if seen <= micros_before(now, SEEN_EVERY) {
+            if seen <= micros_before(now, SEEN_EVERY.min(times.idle / 4)) {
                 let key = user_key(&session.user);
                 sqlx::query(SEE_SESSION).bind(hash).bind(micros(now)).bind(key).execute(&self.shared.writer).await?;
             }

@@ -54,6 +54,11 @@ fn summary(config: &Config) -> String {
         let needs = if needs.is_empty() { "no credential".to_owned() } else { needs.join(", ") };
         let _ = writeln!(text, "  upstream     {}: {}, needs {needs}", upstream.name, place(&upstream.transport));
     }
+    if let Identity::Oidc(oidc) = &config.identity
+        && let Some(warning) = oidc.audience_warning()
+    {
+        let _ = writeln!(text, "\nA doubt: {warning}.");
+    }
     text
 }
 

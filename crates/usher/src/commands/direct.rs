@@ -6,13 +6,13 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use elicit::SystemRandom;
-use secrecy::ExposeSecret as _;
+use http::Method;
 use usher_store::{KeyFile, KeyFileError, Store, StoreError, Vault};
 
 use super::{ConfigArgs, environment};
 use crate::{
     config::{Faults, Paths},
-    egress::Egress,
+    egress::{Egress, is_refused, reason},
     identity::control::{ControlError, ControlFile},
 };
 
@@ -81,13 +81,11 @@ impl Direct {
             Ok(egress) => egress,
             Err(error) => return Told::No(error.to_string()),
         };
-        let request = egress.operator().post(control.url.join("/control/reread"));
-        let request = request.bearer_auth(control.token.expose_secret()).timeout(DEADLINE);
-        match request.send().await {
+        match control.command(&egress, Method::POST, "/control/reread").timeout(DEADLINE).send().await {
             Ok(answer) if answer.status().is_success() => Told::Yes,
-            Ok(answer) => Told::No(format!("{} answered {}", control.url.origin(), answer.status().as_u16())),
-            Err(error) if error.is_connect() => Told::NotRunning,
-            Err(error) => Told::No(format!("{}: {}", control.url.origin(), crate::egress::reason(&error))),
+            Ok(answer) => Told::No(format!("{} answered {}", control.place(), answer.status().as_u16())),
+            Err(error) if is_refused(&error) => Told::NotRunning,
+            Err(error) => Told::No(format!("{}: {}", control.place(), reason(&error))),
         }
     }
 }

@@ -7,12 +7,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use http::Method;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
 use super::{ConfigArgs, environment, fail, forward};
 use crate::config::{Faults, Paths};
-use crate::egress::Egress;
+use crate::egress::{Egress, is_refused, reason};
 use crate::identity::control::{ControlError, ControlFile};
 
 /// How long the service on this machine may take to answer.
@@ -55,6 +56,8 @@ enum LoginError {
     Control(#[from] ControlError),
     #[error("nothing answers at {0}: the service is not running; start it with usher serve")]
     NotRunning(String),
+    #[error("{0} cannot be reached: {1}; look at the service's log, and at listen.address")]
+    Unreachable(String, String),
     #[error("{0} does not answer within 10 seconds; look at the service's log")]
     Silent(String),
     #[error(
@@ -130,18 +133,17 @@ async fn ask(control: &ControlFile) -> Result<Link, LoginError> {
     let origin = || control.url.origin().to_owned();
     let trouble = |error: reqwest::Error| {
         if error.is_timeout() {
-            LoginError::Silent(origin())
+            LoginError::Silent(control.place())
+        } else if is_refused(&error) {
+            LoginError::NotRunning(control.place())
         } else if error.is_connect() {
-            LoginError::NotRunning(origin())
+            LoginError::Unreachable(control.place(), reason(&error))
         } else {
             LoginError::Stranger(origin(), "it does not speak HTTP".to_owned())
         }
     };
-    let mut response = Egress::new()
-        .map_err(LoginError::Client)?
-        .operator()
-        .post(control.url.join("/login/links"))
-        .bearer_auth(control.token.expose_secret())
+    let mut response = control
+        .command(&Egress::new().map_err(LoginError::Client)?, Method::POST, "/login/links")
         .header(http::header::ACCEPT, "application/json")
         .timeout(DEADLINE)
         .send()

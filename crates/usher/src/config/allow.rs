@@ -7,7 +7,7 @@ use super::reader::Node;
 /// Whom a server is for: people whose access token has one of these values in this claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allow {
-    /// The claim: a string, or an array of strings.
+    /// The claim: a string, an array of strings, or an object, whose members' names count.
     pub claim: String,
     /// The values, compared as text; one of them is enough.
     pub any: Vec<String>,

@@ -28,6 +28,9 @@ pub struct Oidc {
     pub audience: Option<String>,
     /// The scopes that an access token must have to be served; none by default (R-ID-05).
     pub scopes: Vec<String>,
+    /// The scopes that clients are told to ask for; those of `scopes` by default. At some issuers what is asked for is another
+    /// text than what then stands in the token.
+    pub scopes_supported: Vec<String>,
     /// The scopes that are asked for when a browser signs in, beside `openid`; none by default. Some issuers put the
     /// `user_claim` only where `profile` is asked for.
     pub sign_in_scopes: Vec<String>,
@@ -38,6 +41,17 @@ pub struct Oidc {
     pub session_lifetime: Duration,
     /// How access tokens are verified; as JWTs by default.
     pub tokens: AccessTokens,
+}
+
+impl Oidc {
+    /// What is doubtful about the audience, if something is.
+    pub fn audience_warning(&self) -> Option<&'static str> {
+        let own = self.audience.as_ref() == Some(&self.client_id);
+        own.then_some(
+            "identity.audience is client_id, which is the audience of our own ID tokens too: only what else stands in a token \
+             tells the two kinds apart",
+        )
+    }
 }
 
 /// An issuer identifier: a URL, and its exact text, which is what counts (OpenID Connect Core, section 3.1.3.7).
@@ -66,7 +80,7 @@ impl Issuer {
 }
 
 /// The keys of this mode alone.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "issuer",
     "client_id",
     "client_secret",
@@ -75,6 +89,7 @@ const KEYS: [&str; 13] = [
     "user_claim",
     "audience",
     "scopes",
+    "scopes_supported",
     "sign_in_scopes",
     "session_idle",
     "session_lifetime",
@@ -106,10 +121,10 @@ pub(super) fn read(table: &Table<'_>) -> Option<Oidc> {
     });
     let user_claim = table.take("user_claim").map(|node| user_claim(&node));
     let audience = table.take("audience").map(|node| word(&node, "audience = \"https://usher.example.com\""));
-    let [scopes, sign_in_scopes] = ["scopes", "sign_in_scopes"].map(|key| {
-        let read = table.take(key).map(|node| scopes(&node));
-        read.unwrap_or_else(|| Some(Vec::new()))
-    });
+    let listed = |key, default: Option<Vec<String>>| table.take(key).map_or(default, |node| scopes(&node));
+    let scopes = listed("scopes", Some(Vec::new()));
+    let scopes_supported = listed("scopes_supported", scopes.clone());
+    let sign_in_scopes = listed("sign_in_scopes", Some(Vec::new()));
     let [session_idle, session_lifetime] = [("session_idle", IDLE), ("session_lifetime", LIFETIME)]
         .map(|(key, (default, range))| table.take(key).map_or(Some(default), |node| duration::read(&node, range)));
     let client = Client { id: client_id.as_deref(), secret: client_secret.as_ref().and_then(Option::as_ref) };
@@ -121,6 +136,7 @@ pub(super) fn read(table: &Table<'_>) -> Option<Oidc> {
         user_claim: user_claim.unwrap_or_else(|| Some("sub".to_owned()))?,
         audience: audience.map_or(Some(None), |audience| audience.map(Some))?,
         scopes: scopes?,
+        scopes_supported: scopes_supported?,
         sign_in_scopes: sign_in_scopes?,
         session_idle: session_idle?,
         session_lifetime: session_lifetime?,

@@ -44,6 +44,7 @@ const SECTIONS: &[Section] = &[
             "user_claim",
             "audience",
             "scopes",
+            "scopes_supported",
             "sign_in_scopes",
             "session_idle",
             "session_lifetime",

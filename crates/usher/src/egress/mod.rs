@@ -72,14 +72,25 @@ pub(crate) fn place(url: &Url) -> String {
     url.port_or_known_default().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-/// What is at the bottom of an error: what the operating system said of the name, the connection or TLS, most often.
-pub(crate) fn reason(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
+/// Whether nothing listens there. Every other error says nothing of whether something does.
+pub(crate) fn is_refused(error: &reqwest::Error) -> bool {
+    let bottom = bottom(error).downcast_ref::<std::io::Error>();
+    bottom.is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
+}
+
+fn bottom(error: &reqwest::Error) -> &(dyn std::error::Error + 'static) {
+    let mut cause: &(dyn std::error::Error + 'static) = error;
     while let Some(next) = cause.source() {
         cause = next;
     }
+    cause
+}
+
+/// What is at the bottom of an error: what the operating system said of the name, the connection or TLS, most often.
+pub(crate) fn reason(error: &reqwest::Error) -> String {
+    let cause = bottom(error);
     match cause.downcast_ref::<std::io::Error>() {
-        Some(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => "connection refused".to_owned(),
+        Some(_) if is_refused(error) => "connection refused".to_owned(),
         _ if cause.is::<reqwest::Error>() => "the HTTP request failed".to_owned(),
         _ => cause.to_string(),
     }

@@ -5,9 +5,11 @@
 
 use std::fmt;
 use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use elicit::Random;
+use http::{Method, header};
 use secrecy::{ExposeSecret, SecretString};
 use subtle::ConstantTimeEq;
 use toml::de::DeTable;
@@ -16,6 +18,7 @@ use zeroize::Zeroizing;
 use super::tokens::{digest_of, new_token};
 use crate::config::PublicUrl;
 use crate::config::private_file::{self, ReadError, Readers};
+use crate::egress::Egress;
 
 /// The service's side: the token of this run.
 pub struct ControlToken {
@@ -25,8 +28,11 @@ pub struct ControlToken {
 
 /// The commands' side: what the file says.
 pub struct ControlFile {
-    /// Where the service is reached.
+    /// Where browsers and clients reach the service.
     pub url: PublicUrl,
+    /// Where it listens on this machine. Commands ask there, so that the token goes through nothing that stands before the
+    /// service.
+    address: SocketAddr,
     /// What proves that the command may ask.
     pub token: SecretString,
 }
@@ -68,12 +74,18 @@ pub enum ControlError {
 impl ControlToken {
     /// Makes the token of this run and writes the file, in the place of an earlier one. For the start of the
     /// service, once it listens: from then on a command may come.
-    pub fn issue(path: &Path, url: &PublicUrl, random: &dyn Random) -> Result<Self, ControlError> {
+    pub fn issue(
+        path: &Path,
+        url: &PublicUrl,
+        listening: SocketAddr,
+        random: &dyn Random,
+    ) -> Result<Self, ControlError> {
         let token = new_token(random);
         let text = Zeroizing::new(format!(
-            "# Written by the running service for usher login. Keep this file to yourself.\n\
-             url = \"{}\"\ntoken = \"{}\"\n",
+            "# Written by the running service for commands of this machine. Keep this file to yourself.\n\
+             url = \"{}\"\naddress = \"{}\"\ntoken = \"{}\"\n",
             url.origin(),
+            reachable(listening),
             token.expose_secret(),
         ));
         private_file::replace(path, &text).map_err(|error| ControlError::Unusable {
@@ -118,8 +130,41 @@ impl ControlFile {
     fn parse(text: &str) -> Option<Self> {
         let table = DeTable::parse(text).ok()?.into_inner();
         let text = |key: &str| table.get(key)?.get_ref().as_str();
-        Some(Self { url: PublicUrl::parse(text("url")?).ok()?, token: SecretString::from(text("token")?) })
+        Some(Self {
+            url: PublicUrl::parse(text("url")?).ok()?,
+            address: text("address")?.parse().ok()?,
+            token: SecretString::from(text("token")?),
+        })
     }
+
+    /// A request to the service on this machine, without the token. It names the host that the service answers to.
+    pub fn request(&self, egress: &Egress, method: Method, path: &str) -> reqwest::RequestBuilder {
+        let url = format!("http://{}{path}", self.address);
+        egress.operator().request(method, url).header(header::HOST, self.url.authority())
+    }
+
+    /// The same with the token.
+    pub fn command(&self, egress: &Egress, method: Method, path: &str) -> reqwest::RequestBuilder {
+        self.request(egress, method, path).bearer_auth(self.token.expose_secret())
+    }
+
+    /// Where the service is asked, in words.
+    pub fn place(&self) -> String {
+        if self.url.authority() == self.address.to_string() {
+            return self.url.origin().to_owned();
+        }
+        format!("{} ({})", self.url.origin(), self.address)
+    }
+}
+
+/// Where a program of this machine reaches what listens at this address.
+fn reachable(listening: SocketAddr) -> SocketAddr {
+    let ip = match listening.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, listening.port())
 }
 
 impl fmt::Debug for ControlFile {
@@ -136,7 +181,28 @@ mod tests {
 
     fn issue(path: &Path) -> ControlToken {
         let url = PublicUrl::parse("http://127.0.0.1:8420").unwrap();
-        ControlToken::issue(path, &url, &SystemRandom).unwrap()
+        ControlToken::issue(path, &url, "127.0.0.1:8420".parse().unwrap(), &SystemRandom).unwrap()
+    }
+
+    /// R-SEC-08: the token leaves the machine by no way, whatever stands before the service.
+    #[test]
+    fn commands_ask_where_the_service_listens() {
+        crate::commands::install_crypto_provider();
+        let (folder, egress) = (Folder::new(), Egress::new().unwrap());
+        let path = folder.path("usher.control");
+        let url = PublicUrl::parse("https://usher.example").unwrap();
+        for (listening, asked) in [
+            ("0.0.0.0:8420", "http://127.0.0.1:8420/x"),
+            ("[::]:8420", "http://[::1]:8420/x"),
+            ("10.0.0.7:80", "http://10.0.0.7/x"),
+            ("127.0.0.1:8420", "http://127.0.0.1:8420/x"),
+        ] {
+            ControlToken::issue(&path, &url, listening.parse().unwrap(), &SystemRandom).unwrap();
+            let file = ControlFile::load(&path).unwrap();
+            let request = file.command(&egress, Method::POST, "/x").build().unwrap();
+            assert_eq!(request.url().as_str(), asked);
+            assert_eq!(request.headers()["host"], "usher.example");
+        }
     }
 
     /// R-SEC-07, R-SEC-08
@@ -147,6 +213,7 @@ mod tests {
         let service = issue(&path);
         let file = ControlFile::load(&path).unwrap();
         assert_eq!(file.url.origin(), "http://127.0.0.1:8420");
+        assert_eq!(file.place(), "http://127.0.0.1:8420");
         assert!(service.verify(file.token.expose_secret()));
         assert!(!service.verify(""));
         assert!(!service.verify(&file.token.expose_secret()[1..]));

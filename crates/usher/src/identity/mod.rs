@@ -5,10 +5,11 @@ pub mod control;
 pub mod oidc;
 pub mod tokens;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use elicit::Principal;
 use http::{HeaderMap, header};
+use jiff::Timestamp;
 
 use self::{
     oidc::OpenIdProvider,
@@ -23,6 +24,23 @@ pub enum Door {
     Local(Tokens),
     /// Whoever has an access token of the issuer.
     Oidc(Arc<OpenIdProvider>),
+}
+
+/// A client that was let in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Admitted {
+    /// The client and its user.
+    pub principal: Principal,
+    /// Until when its token says so; none in mode local, where a token is good until it is changed.
+    pub until: Option<Timestamp>,
+}
+
+impl Admitted {
+    /// How long from now until its token ends, where that ends.
+    pub fn lasts(&self, now: Timestamp) -> Option<Duration> {
+        let left = self.until?.duration_since(now);
+        Some(left.try_into().unwrap_or_default())
+    }
 }
 
 /// Why a client is not let in. What it is told never says more than which of these it is (R-ID-05).
@@ -54,12 +72,12 @@ impl Door {
         headers: &HeaderMap,
         upstream: Option<&Upstream>,
         public_url: &PublicUrl,
-    ) -> Result<Principal, Denied> {
+    ) -> Result<Admitted, Denied> {
         let token = bearer(headers).ok_or(Denied::NoToken);
         match self {
             Self::Local(tokens) => {
                 let client = tokens.verify(token?).ok_or(Denied::BadToken("no client has it"))?;
-                Ok(Principal { user: local_user(), client })
+                Ok(Admitted { principal: Principal { user: local_user(), client }, until: None })
             }
             Self::Oidc(provider) => {
                 let upstream = upstream.ok_or(Denied::NoServer)?;

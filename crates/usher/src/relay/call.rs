@@ -51,6 +51,8 @@ pub(super) struct Caller {
     pub(super) headers: HeaderMap,
     /// When the request arrived.
     pub(super) arrived: Instant,
+    /// Until when the token that it came with is good, where that ends.
+    pub(super) admitted_until: Option<Instant>,
     /// The legacy session; none in the modern era.
     pub(super) session: Option<Arc<Session>>,
     /// Its place among what the client has under way, until the last of its work is over.
@@ -99,6 +101,14 @@ impl Caller {
     pub(super) async fn lacks(&self) -> bool {
         !self.upstream().needs.is_empty()
             && self.app.broker.lacking(&self.principal, self.upstream()).await.is_ok_and(|missing| !missing.is_empty())
+    }
+
+    /// Resolves when the token is no longer good that the request came with: what is open then is opened anew with another.
+    pub(super) async fn token_ends(&self) {
+        match self.admitted_until {
+            Some(until) => tokio::time::sleep_until(until).await,
+            None => std::future::pending().await,
+        }
     }
 
     /// Until when a call may be held.

@@ -38,10 +38,12 @@ pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, req
     let (parts, body) = request.into_parts();
     let upstream = app.config.upstreams.iter().position(|upstream| upstream.name == name);
     let named = upstream.map(|upstream| &app.config.upstreams[upstream]);
-    let principal = match app.identity.authenticate(&parts.headers, named, &app.config.public_url).await {
-        Ok(principal) => principal,
+    let admitted = match app.identity.authenticate(&parts.headers, named, &app.config.public_url).await {
+        Ok(admitted) => admitted,
         Err(denied) => return turned_away::answer(&app, &denied, &name),
     };
+    let admitted_until = admitted.lasts(app.clock.now()).map(|lasts| Instant::now() + lasts);
+    let principal = admitted.principal;
     let Some(upstream) = upstream else { return turned_away::no_server() };
     let kind = if parts.method == Method::GET { Kind::Stream } else { Kind::Request };
     let place = match app.relay.places.take(&principal, kind) {
@@ -55,6 +57,7 @@ pub async fn endpoint(State(app): State<Arc<App>>, Path(name): Path<String>, req
         client_claim: None,
         headers: headers::forwarded(&parts.headers),
         arrived,
+        admitted_until,
         session: None,
         place: Arc::clone(&place),
     };

@@ -103,6 +103,8 @@ async fn serve(caller: &Caller, kind: Kind, place: &Place, writer: &Writer, refu
     drop(refuse);
     tokio::select! {
         () = run(caller, leg, place, writer) => {}
+        // The client opens it anew, with a token that is good.
+        () = caller.token_ends() => {}
         () = async {
             notices::deliver_due(&caller.app, &session.key).await;
             std::future::pending::<()>().await;
@@ -244,16 +246,23 @@ pub(super) async fn subscribe(mut call: Call) -> Response {
     tokio::spawn(async move {
         // It is kept alive as every stream of a call is.
         let mut chunks = response.into_body().into_data_stream();
+        let over = async {
+            tokio::select! {
+                () = call.caller.app.stopping.cancelled() => {}
+                () = call.caller.token_ends() => {}
+            }
+        };
+        let mut over = std::pin::pin!(over);
         loop {
             let chunk = tokio::select! {
                 () = writer.gone() => return,
-                () = call.caller.app.stopping.cancelled() => break,
+                () = &mut over => break,
                 chunk = futures_util::StreamExt::next(&mut chunks) => chunk,
             };
             let Some(Ok(chunk)) = chunk else { return };
             tokio::select! {
                 sent = writer.send(chunk) => if sent.is_err() { return },
-                () = call.caller.app.stopping.cancelled() => break,
+                () = &mut over => break,
             }
         }
         tear_down(&call.id, &writer).await;

@@ -177,6 +177,18 @@ async fn the_issuer_is_examined() {
     assert!(line(&told, "fault", "issuer").contains("HTTP 502"), "{told}");
 }
 
+/// R-ID-04: the audience of access tokens should not be that of our ID tokens.
+#[tokio::test]
+async fn an_audience_that_is_our_client_is_doubtful() {
+    let identity = format!("audience = \"{}\"", usher_testkit::idp::CLIENT);
+    let stage = Stage::oidc(Setup { identity, ..Setup::default() }).await;
+    let (told, code) = doctor(stage.folder.path()).await;
+    assert_eq!(code, Some(0), "{told}");
+    assert!(line(&told, "warning", "issuer audience").contains("identity.audience is client_id"), "{told}");
+    let checked = run(stage.folder.path(), &["config", "check"]).await;
+    assert!(text_of_both(&checked).contains("A doubt: identity.audience is client_id"), "{}", text_of_both(&checked));
+}
+
 #[tokio::test]
 async fn a_configuration_is_checked_without_a_start() {
     let folder = Folder::new();

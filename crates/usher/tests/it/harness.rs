@@ -122,6 +122,8 @@ pub struct Setup {
     pub issuer: Option<Arc<Idp>>,
     /// More lines for `[identity]` in mode oidc.
     pub identity: String,
+    /// Whether the world knows the service by another address, https://usher.example; for mode oidc.
+    pub behind: bool,
     /// How long streams wait, where that is not as usual.
     pub pace: Pace,
 }
@@ -285,7 +287,8 @@ pub fn furnish(upstream: &Upstream) {
 
 /// The configuration of a service at this port.
 pub fn config_text(setup: &Setup, port: u16, upstream: &Upstream, api: &Api) -> String {
-    let mut text = format!("public_url = \"http://127.0.0.1:{port}\"\n[listen]\naddress = \"127.0.0.1:{port}\"\n");
+    let public_url = if setup.behind { "https://usher.example".to_owned() } else { format!("http://127.0.0.1:{port}") };
+    let mut text = format!("public_url = \"{public_url}\"\n[listen]\naddress = \"127.0.0.1:{port}\"\n");
     // A JSON string is a TOML string.
     let title = usher_testkit::quote(setup.title.unwrap_or("Weather"));
     if let Some(idp) = &setup.issuer {

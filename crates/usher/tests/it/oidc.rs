@@ -4,6 +4,7 @@ mod consent;
 mod introspection;
 mod issuer;
 mod people;
+mod streams;
 mod tokens;
 
 use usher_testkit::client::Reply;

@@ -8,10 +8,10 @@ use serde_json::Value;
 use sqlx::{AnyConnection, Connection as _, Executor as _};
 use usher::clock::Clock as _;
 use usher_store::{Advanced, AskReason, AuditAction, Completion, InteractionId, NewInteraction, Step};
-use usher_testkit::free_port;
+use usher_testkit::{client::Modern, free_port};
 
 use crate::{
-    harness::{ACCEPT, CALLS, Folder, KEY, Stage, answered},
+    harness::{ACCEPT, CALLS, Folder, KEY, Setup, Stage, answered},
     processes::{gone, said, stage as with_process},
     serve_command::{config, run, text_of_both},
 };
@@ -122,6 +122,25 @@ async fn a_process_that_was_started_with_it_goes_with_a_revoked_connection() {
     stream.expect("elicitation/create").await;
     assert_eq!(stage.audited(AuditAction::CredentialRevoked).await, 1);
     assert!(says(stage.folder.path(), &which, 1).await.contains("no such connection"));
+}
+
+/// R-SEC-08: a command tells the service where it listens on this machine, whatever stands before it in the world. The name of
+/// the latter leads nowhere here.
+#[tokio::test]
+async fn a_service_behind_a_proxy_is_told_on_this_machine() {
+    let stage = Stage::oidc(Setup { behind: true, ..Setup::default() }).await;
+    let client = Modern::new(format!("http://{}/mcp/weather", stage.app().config.listen)).token(&stage.token);
+    let client = client.elicitation(&["form", "url"]);
+    let call = async || client.request(CALLS[0].0, CALLS[0].1).header("host", "usher.example").send().await;
+    stage.connect_elsewhere(&call().await.url(), KEY).await;
+    assert!(answered(&call().await));
+    let issuer = stage.idp().issuer();
+    let which = ["connections", "revoke", "--user", &issuer, "user-1", "--provider", "weather", "--yes"];
+
+    says(stage.folder.path(), &which, 0).await;
+
+    let asked = call().await;
+    assert!(asked.is_input_required(), "{}", asked.text());
 }
 
 /// A process goes with its session, and the session with its user.

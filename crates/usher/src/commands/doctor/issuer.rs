@@ -42,6 +42,9 @@ pub(super) async fn examine(config: &Oidc, egress: &Egress, clock: &dyn Clock) -
     });
     findings.extend([pkce(&metadata), subject(config, &metadata)]);
     findings.extend(introspection(config, &metadata));
+    findings.extend(config.audience_warning().map(|warning| {
+        Finding::warning("issuer audience", warning, "have the issuer give access tokens an audience of their own")
+    }));
     (findings, sample)
 }
 
@@ -89,7 +92,9 @@ fn subject(config: &Oidc, metadata: &Metadata) -> Finding {
     let claim = &config.user_claim;
     let pairwise = metadata.subject_types.iter().any(|known| known == "pairwise");
     if claim != "sub" || !pairwise {
-        return Finding::ok(SUBJECT, format!("a user is the claim {claim} in ID tokens and access tokens"));
+        let found =
+            format!("a user is the claim {claim}, which has to be the same text in ID tokens and access tokens");
+        return Finding::ok(SUBJECT, found);
     }
     let only = metadata.subject_types.len() == 1;
     let found = if only {

@@ -2,10 +2,12 @@
 
 use std::{io::ErrorKind, net::TcpListener, time::Duration};
 
+use http::Method;
+
 use super::{super::forward, finding::Finding};
 use crate::{
     config::{Config, Identity},
-    egress::Egress,
+    egress::{Egress, is_refused, reason},
     identity::{
         control::{ControlError, ControlFile},
         tokens::Tokens,
@@ -23,10 +25,13 @@ pub(super) async fn service(config: &Config, egress: &Egress) -> Finding {
         Err(error) => return Finding::error("service", &error),
     };
     let url = control.url.origin().to_owned();
-    let answer = egress.operator().get(control.url.join("/readyz")).timeout(DEADLINE).send().await;
+    let answer = control.request(egress, Method::GET, "/readyz").timeout(DEADLINE).send().await;
     match answer {
-        Err(error) if error.is_connect() => asleep(config),
-        Err(_) => Finding::fault("service", format!("{url} does not answer within 5 s"), "look at its log"),
+        Err(error) if is_refused(&error) => asleep(config),
+        Err(error) if error.is_timeout() => {
+            Finding::fault("service", format!("{} does not answer within 5 s", control.place()), "look at its log")
+        }
+        Err(error) => Finding::fault("service", format!("{}: {}", control.place(), reason(&error)), "look at its log"),
         Ok(_) if url != config.public_url.origin() => Finding::warning(
             "service",
             format!("it runs at {url}, and the configuration says {}", config.public_url.origin()),

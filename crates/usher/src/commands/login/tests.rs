@@ -20,7 +20,8 @@ fn folder(url: &PublicUrl) -> (Folder, ControlToken) {
     let folder = Folder::new();
     let text = "[[upstream]]\nname = \"a\"\nurl = \"https://a.example\"\n";
     std::fs::write(folder.path("usher.toml"), text).unwrap();
-    let token = ControlToken::issue(&folder.path("usher.control"), url, &SystemRandom).unwrap();
+    let address = url.authority().parse().unwrap();
+    let token = ControlToken::issue(&folder.path("usher.control"), url, address, &SystemRandom).unwrap();
     (folder, token)
 }
 

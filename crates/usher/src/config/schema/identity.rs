@@ -41,6 +41,12 @@ pub(super) fn section() -> Value {
             "description": "Mode oidc: the scopes that an access token must have.",
             "items": scope,
         },
+        "scopes_supported": {
+            "type": "array",
+            "description": "Mode oidc: the scopes that clients are told to ask for, where the issuer wants others there than it writes \
+                            into the token. By default those of scopes.",
+            "items": scope,
+        },
         "sign_in_scopes": {
             "type": "array",
             "description": "Mode oidc: the scopes that are asked for when a browser signs in, beside openid.",

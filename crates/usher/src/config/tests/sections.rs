@@ -260,6 +260,10 @@ fn mode_oidc_needs_an_issuer_and_a_client_and_a_claim_that_lasts() {
     let Identity::Oidc(read) = oidc(&format!("{whole}{more}")).unwrap().identity else { panic!("another mode") };
     assert_eq!((read.user_claim.as_str(), read.audience.as_deref()), ("oid", Some("api://usher")));
     assert_eq!(read.scopes, ["mcp", "mcp:x"]);
+    assert_eq!(read.scopes_supported, read.scopes, "what clients are told, unless it is said");
+    let more = "scopes = [\"mcp\"]\nscopes_supported = [\"api://usher/mcp\"]\n";
+    let Identity::Oidc(read) = oidc(&format!("{whole}{more}")).unwrap().identity else { panic!("another mode") };
+    assert_eq!((read.scopes, read.scopes_supported), (vec!["mcp".to_owned()], vec!["api://usher/mcp".to_owned()]));
     let hours = |duration: Duration| duration.as_secs() / 3600;
     assert_eq!((hours(read.session_idle), hours(read.session_lifetime), read.sign_in_scopes.len()), (8, 24, 0));
     let more = "sign_in_scopes = [\"profile\"]\nsession_idle = \"2h\"\nsession_lifetime = \"720h\"\n";

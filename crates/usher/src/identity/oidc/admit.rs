@@ -33,7 +33,7 @@ pub(super) fn admit(claims: &Claims, config: &Oidc, allow: Option<&Allow>) -> Re
         return Err(Refused::Scope);
     }
     let allowed = allow.is_none_or(|allow| {
-        let values = claims.strings(&allow.claim);
+        let values = claims.names(&allow.claim);
         allow.any.iter().any(|value| values.contains(&value.as_str()))
     });
     if allowed { Ok(principal) } else { Err(Refused::NotAllowed(Box::new(principal))) }
@@ -85,6 +85,7 @@ mod tests {
             user_claim: "sub".to_owned(),
             audience: None,
             scopes: Vec::new(),
+            scopes_supported: Vec::new(),
             sign_in_scopes: Vec::new(),
             session_idle: std::time::Duration::from_hours(8),
             session_lifetime: std::time::Duration::from_hours(24),
@@ -164,6 +165,15 @@ mod tests {
     }
 
     #[test]
+    fn a_claim_that_is_told_elsewhere_is_known_as_such() {
+        assert!(!with(&json!({ "_claim_names": { "groups": "src1" } })).is_left_out("groups"), "it is there");
+        for text in [r#"{"_claim_names":{"groups":"src1"}}"#, r#"{"hasgroups":true}"#] {
+            let claims = Claims::parse(text.as_bytes()).unwrap();
+            assert!(claims.is_left_out("groups") && !claims.is_left_out("other"), "{text}");
+        }
+    }
+
+    #[test]
     fn one_value_of_a_claim_is_enough() {
         let allow = |any: &[&str]| Allow {
             claim: "groups".to_owned(),
@@ -175,7 +185,8 @@ mod tests {
             (json!("a b"), &["b"], false),
             (json!(["A"]), &["a"], false),
             (json!([["a"]]), &["a"], false),
-            (json!({ "a": true }), &["a"], false),
+            (json!({ "a": { "org": "x" } }), &["a"], true),
+            (json!({ "b": { "a": "x" } }), &["a"], false),
             (json!(null), &["a"], false),
         ] {
             let found = admit(&with(&json!({ "groups": groups })), &config(), Some(&allow(any)));

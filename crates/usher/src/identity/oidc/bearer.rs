@@ -11,16 +11,19 @@ use super::{
     Claims, OpenIdProvider, VerifyError,
     admit::{self, Refused},
     introspect::AskError,
-    jwt::{Expected, Invalid, Kind, LONGEST},
+    jwt::{Expected, Invalid, Kind, LONGEST, SKEW},
     resource,
 };
 use crate::{
     config::{AccessTokens, PublicUrl, Upstream},
-    identity::Denied,
+    identity::{Admitted, Denied},
 };
 
 /// How long a verdict is remembered: a token that is revoked, or whose key is withdrawn, opens so long at most.
 const REMEMBERED: SignedDuration = SignedDuration::from_secs(60);
+
+/// How long a token without `exp` opens what stays open, such as a stream, before it has to be presented anew.
+const UNDATED: SignedDuration = SignedDuration::from_hours(1);
 
 /// How long it is remembered that the issuer knows no such token.
 const REFUSED: SignedDuration = SignedDuration::from_secs(10);
@@ -33,7 +36,7 @@ pub(super) type Verdicts = Cache<[u8; 32], Arc<Verdict>>;
 
 /// What became of a token.
 pub(super) struct Verdict {
-    found: Result<Principal, Denied>,
+    found: Result<Admitted, Denied>,
     until: Timestamp,
 }
 
@@ -50,7 +53,7 @@ impl OpenIdProvider {
         token: &str,
         upstream: &Upstream,
         public_url: &PublicUrl,
-    ) -> Result<Principal, Denied> {
+    ) -> Result<Admitted, Denied> {
         if token.len() > LONGEST {
             return Err(Denied::BadToken(Invalid::TooLong.reason()));
         }
@@ -65,8 +68,11 @@ impl OpenIdProvider {
             audience: self.config.audience.as_deref().unwrap_or(&resource),
             kind: Kind::Access,
         };
-        let (found, until) = match self.claims(token, &expected).await {
-            Ok(claims) => (self.admit(&claims, upstream), remembered(&claims, now)),
+        let (found, until) = match self.claims(key, token, &expected).await {
+            Ok(claims) => {
+                let admitted = |principal| Admitted { principal, until: Some(valid_until(&claims, now)) };
+                (self.admit(&claims, upstream).map(admitted), remembered(&claims, now))
+            }
             Err(denied @ Denied::Inactive) => (Err(denied), now.saturating_add(REFUSED).unwrap_or(now)),
             Err(denied) => return Err(denied),
         };
@@ -75,14 +81,14 @@ impl OpenIdProvider {
     }
 
     /// What the token says, once it is known to be the issuer's, and for us.
-    async fn claims(self: &Arc<Self>, token: &str, expected: &Expected<'_>) -> Result<Claims, Denied> {
+    async fn claims(self: &Arc<Self>, key: [u8; 32], token: &str, expected: &Expected<'_>) -> Result<Claims, Denied> {
         match &self.config.tokens {
             AccessTokens::Jwt => self.verify(token, expected).await.map_err(|error| match error {
                 VerifyError::Invalid(invalid) => Denied::BadToken(invalid.reason()),
                 VerifyError::Unavailable(_) => Denied::Unavailable,
             }),
-            AccessTokens::Introspection(asked) => {
-                self.introspect(asked, token, expected).await.map_err(|error| match error {
+            AccessTokens::Introspection(_) => {
+                self.introspect(key, token, expected).await.map_err(|error| match error {
                     AskError::Inactive => Denied::Inactive,
                     AskError::Invalid(invalid) => Denied::BadToken(invalid.reason()),
                     AskError::Unavailable => Denied::Unavailable,
@@ -92,6 +98,18 @@ impl OpenIdProvider {
     }
 
     fn admit(&self, claims: &Claims, upstream: &Upstream) -> Result<Principal, Denied> {
+        if let Some(allow) = &upstream.allow
+            && claims.is_left_out(&allow.claim)
+            && self.may_tell()
+        {
+            let (upstream, claim) = (&upstream.name, &allow.claim);
+            tracing::warn!(
+                upstream,
+                claim,
+                "a token leaves this claim out since it has too many values (Microsoft Entra ID does so beyond 200 groups), so \
+                 its user is not let in: have the issuer write only the groups that are assigned to the application, or roles"
+            );
+        }
         admit::admit(claims, &self.config, upstream.allow.as_ref()).map_err(|refused| match refused {
             Refused::Incomplete(why) => Denied::BadToken(why),
             Refused::Machine => Denied::Machine,
@@ -104,8 +122,18 @@ impl OpenIdProvider {
 /// Until when these claims are believed without looking again.
 fn remembered(claims: &Claims, now: Timestamp) -> Timestamp {
     let until = now.saturating_add(REMEMBERED).unwrap_or(now);
-    let expires = claims.time("exp").and_then(|seconds| Timestamp::from_second(seconds).ok());
-    expires.map_or(until, |expires| expires.min(until))
+    expires(claims).map_or(until, |expires| expires.min(until))
+}
+
+/// Until when what these claims opened may stay open: as long as the token itself would be taken.
+fn valid_until(claims: &Claims, now: Timestamp) -> Timestamp {
+    let skew = SignedDuration::from_secs(SKEW);
+    let until = expires(claims).map_or_else(|| now.saturating_add(UNDATED), |expires| expires.saturating_add(skew));
+    until.unwrap_or(Timestamp::MAX)
+}
+
+fn expires(claims: &Claims) -> Option<Timestamp> {
+    claims.time("exp").and_then(|seconds| Timestamp::from_second(seconds).ok())
 }
 
 /// The name of a server has no NUL in it, so that none of the two can run into the other.

@@ -26,6 +26,21 @@ impl Claims {
         }
     }
 
+    /// The same, and of an object the names of its members: some issuers write so which roles somebody has.
+    pub fn names(&self, name: &str) -> Vec<&str> {
+        match self.0.get(name) {
+            Some(Value::Object(members)) => members.keys().map(String::as_str).collect(),
+            _ => self.strings(name),
+        }
+    }
+
+    /// Whether a claim is not there because it has too many values: it is named as told elsewhere (OpenID Connect Core, section
+    /// 5.6.2), or as there being groups.
+    pub fn is_left_out(&self, name: &str) -> bool {
+        let elsewhere = self.0.get("_claim_names").is_some_and(|names| names.get(name).is_some());
+        !self.has(name) && (elsewhere || (name == "groups" && self.is_true("hasgroups")))
+    }
+
     /// Whether a claim is there at all.
     pub fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)

@@ -48,6 +48,8 @@ pub enum Invalid {
     TooLong,
     /// Not three parts of base64url with JSON in them.
     NotJwt,
+    /// Five parts (RFC 7516).
+    Encrypted,
     /// `none`, a shared secret, or one that is not known.
     Algorithm,
     /// `crit` names something, and we know nothing that it could name.
@@ -60,6 +62,8 @@ pub enum Invalid {
     Kind,
     /// `iss` is another, or none.
     Issuer,
+    /// The same, and it is of the older version of Microsoft Entra ID, whose issuer is another.
+    Version,
     /// `aud` does not name us.
     Audience,
     /// `azp` names another client.
@@ -82,12 +86,17 @@ impl Invalid {
         match self {
             Self::TooLong => "it is over 16 KiB",
             Self::NotJwt => "it is no signed JWT; a token of another form needs tokens = \"introspection\"",
+            Self::Encrypted => "it is encrypted, which is not supported; have the issuer sign tokens and no more",
             Self::Algorithm => "its algorithm is not accepted",
             Self::Critical => "its header has critical members",
             Self::UnknownKey => "no key of the issuer is the one that it names",
             Self::Signature => "its signature is wrong",
             Self::Kind => "it is a token of another kind",
             Self::Issuer => "it is of another issuer",
+            Self::Version => {
+                "it is of another issuer, and of version 1.0: at Microsoft Entra ID set requestedAccessTokenVersion to 2 in \
+                 the API's manifest"
+            }
             Self::Audience => {
                 "it is for somebody else: its audience is neither the endpoint's URI nor identity.audience"
             }
@@ -114,6 +123,9 @@ pub fn verify(token: &str, keys: &KeySet, expected: &Expected<'_>, now: Timestam
     if token.len() > LONGEST {
         return Err(Invalid::TooLong);
     }
+    if token.split('.').count() == 5 {
+        return Err(Invalid::Encrypted);
+    }
     let (message, signature) = token.rsplit_once('.').ok_or(Invalid::NotJwt)?;
     let (header, payload) = message.split_once('.').ok_or(Invalid::NotJwt)?;
     let header: Header = serde_json::from_slice(&part(header)?).map_err(|_| Invalid::NotJwt)?;
@@ -136,23 +148,28 @@ fn part(text: &str) -> Result<Vec<u8>, Invalid> {
     URL_SAFE_NO_PAD.decode(text).map_err(|_| Invalid::NotJwt)
 }
 
+/// When a token says that it was made, in seconds since 1970. Nothing of it is verified.
+pub(super) fn unverified_iat(token: &str) -> Option<i64> {
+    Claims::parse(&part(token.split('.').nth(1)?).ok()?)?.time("iat")
+}
+
 /// That a token of one kind is not taken for the other (RFC 8725, section 3.12).
 fn check_kind(typ: Option<&str>, claims: &Claims, expected: &Expected<'_>) -> Result<(), Invalid> {
     let typ = typ.map(str::to_ascii_lowercase);
     let typ = typ.as_deref().map(|typ| typ.strip_prefix("application/").unwrap_or(typ));
     let right = match expected.kind {
-        Kind::Access => {
-            let of_other = ["nonce", "at_hash", "c_hash"].iter().any(|name| claims.has(name));
-            matches!(typ, None | Some("jwt" | "at+jwt")) && !of_other && says_access(claims)
-        }
+        // Some issuers repeat the client's nonce in an access token that says in its header that it is one.
+        Kind::Access if typ == Some("at+jwt") => says_access(claims),
+        Kind::Access => matches!(typ, None | Some("jwt")) && !claims.has("nonce") && says_access(claims),
         Kind::Id { .. } => matches!(typ, None | Some("jwt")),
     };
     if right { Ok(()) } else { Err(Invalid::Kind) }
 }
 
-/// Some issuers write all kinds of token alike, and the kind as a claim.
+/// Some issuers write all kinds of token alike, and the kind as a claim; or it has claims that only another kind has.
 fn says_access(claims: &Claims) -> bool {
-    !matches!(claims.string("typ"), Some("ID" | "Refresh" | "Offline" | "Logout"))
+    !["at_hash", "c_hash", "events"].iter().any(|name| claims.has(name))
+        && !matches!(claims.string("typ"), Some("ID" | "Refresh" | "Offline" | "Logout" | "Serialized-ID"))
         && (!claims.has("token_use") || matches!(claims.string("token_use"), Some("access" | "access_token")))
 }
 
@@ -165,7 +182,7 @@ pub(super) fn introspected(claims: &Claims, expected: &Expected<'_>, now: Timest
     if !claims.strings("aud").contains(&expected.audience) {
         return Err(Invalid::Audience);
     }
-    if !says_access(claims) {
+    if claims.has("nonce") || !says_access(claims) {
         return Err(Invalid::Kind);
     }
     in_time(claims, now)?;
@@ -175,7 +192,7 @@ pub(super) fn introspected(claims: &Claims, expected: &Expected<'_>, now: Timest
 /// Everything that is not the signature.
 fn check(claims: &Claims, expected: &Expected<'_>, now: Timestamp) -> Result<(), Invalid> {
     if claims.string("iss") != Some(expected.issuer) {
-        return Err(Invalid::Issuer);
+        return Err(if claims.string("ver") == Some("1.0") { Invalid::Version } else { Invalid::Issuer });
     }
     let audience = claims.strings("aud");
     if !audience.contains(&expected.audience) {

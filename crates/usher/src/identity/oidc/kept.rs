@@ -1,9 +1,15 @@
 //! Something that is fetched when it is first needed, kept, and fetched anew from time to time: by one at a time, and never
 //! more often than is good for whoever is asked.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use jiff::{SignedDuration, Timestamp};
+use tokio::{sync::OwnedMutexGuard, time::Instant};
+
+use crate::clock::Clock;
 
 /// How long something is kept, and how often it may be fetched.
 #[derive(Clone, Copy, Debug)]
@@ -20,35 +26,98 @@ pub(super) struct Terms {
 const FIRST: SignedDuration = SignedDuration::from_secs(1);
 const MOST: SignedDuration = SignedDuration::from_secs(60);
 
+/// How long a fetch of something newer is waited for, from its beginning, where there is something older to use (R-SEC-04).
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The right to fetch, until it is dropped.
+pub(super) type Turn = OwnedMutexGuard<()>;
+
 /// What is kept.
 #[derive(Debug)]
 pub(super) struct Kept<T> {
     terms: Terms,
     state: Mutex<State<T>>,
     /// Held by whoever fetches.
-    pub(super) turn: tokio::sync::Mutex<()>,
+    turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Debug)]
 struct State<T> {
     value: Option<(Arc<T>, Timestamp)>,
+    /// When the last fetch began, or failed.
     attempt: Option<Timestamp>,
+    /// When the last fetch began.
+    began: Option<Instant>,
     failures: u32,
 }
 
 impl<T> Kept<T> {
     pub(super) fn new(terms: Terms) -> Self {
-        let state = State { value: None, attempt: None, failures: 0 };
-        Self { terms, state: Mutex::new(state), turn: tokio::sync::Mutex::new(()) }
+        let state = State { value: None, attempt: None, began: None, failures: 0 };
+        Self { terms, state: Mutex::new(state), turn: Arc::default() }
+    }
+
+    /// The value, fresh if it can be had. An older one is used only where no newer one can be had, or not soon: what was
+    /// withdrawn meanwhile is in the older one.
+    pub(super) async fn current<F>(&self, clock: &dyn Clock, fetch: impl FnOnce(Turn) -> F) -> Option<Arc<T>>
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let now = clock.now();
+        if let Some(fresh) = self.fresh(now) {
+            return Some(fresh);
+        }
+        self.begin(clock, fetch);
+        if self.usable(now).is_some() {
+            let until = self.state().began.map(|began| began + PATIENCE);
+            // What comes later is for those who come later.
+            let _ = tokio::time::timeout_at(until.unwrap_or_else(Instant::now), self.settled()).await;
+        } else {
+            self.settled().await;
+        }
+        self.usable(clock.now())
+    }
+
+    /// The value after another look for a newer one, if it is time for one.
+    pub(super) async fn renewed<F>(&self, clock: &dyn Clock, fetch: impl FnOnce(Turn) -> F) -> Option<Arc<T>>
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.begin(clock, fetch);
+        self.settled().await;
+        self.usable(clock.now())
+    }
+
+    /// Begins a fetch, if nobody fetches and it is time to. It runs to its end whatever becomes of who began it: a client that
+    /// leaves takes nothing from those who come next.
+    fn begin<F>(&self, clock: &dyn Clock, fetch: impl FnOnce(Turn) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let Ok(turn) = Arc::clone(&self.turn).try_lock_owned() else { return };
+        // By the time that it is now: somebody may have fetched since the caller looked.
+        if self.attempt(clock.now()) {
+            tokio::spawn(fetch(turn));
+        }
+    }
+
+    /// Waits for the end of a fetch that is under way, however it ends.
+    async fn settled(&self) {
+        drop(self.turn.lock().await);
+    }
+
+    /// When the value was fetched.
+    pub(super) fn fetched_at(&self) -> Option<Timestamp> {
+        self.state().value.as_ref().map(|(_, fetched)| *fetched)
     }
 
     /// The value, if it is younger than `fresh`.
-    pub(super) fn fresh(&self, now: Timestamp) -> Option<Arc<T>> {
+    fn fresh(&self, now: Timestamp) -> Option<Arc<T>> {
         self.younger(now, self.terms.fresh)
     }
 
     /// The value, if it is younger than `usable`.
-    pub(super) fn usable(&self, now: Timestamp) -> Option<Arc<T>> {
+    fn usable(&self, now: Timestamp) -> Option<Arc<T>> {
         self.younger(now, self.terms.usable)
     }
 
@@ -58,16 +127,12 @@ impl<T> Kept<T> {
         within(*fetched, now, than).then(|| Arc::clone(value))
     }
 
-    /// Whether it may be fetched now, or is being fetched.
-    pub(super) fn is_worth_waiting(&self, now: Timestamp) -> bool {
-        self.turn.try_lock().is_err() || self.is_due(now)
-    }
-
     /// Whether it may be fetched now. If so, this counts as the attempt.
-    pub(super) fn attempt(&self, now: Timestamp) -> bool {
+    fn attempt(&self, now: Timestamp) -> bool {
         let due = self.is_due(now);
         if due {
-            self.state().attempt = Some(now);
+            let mut state = self.state();
+            (state.attempt, state.began) = (Some(now), Some(Instant::now()));
         }
         due
     }
@@ -86,9 +151,10 @@ impl<T> Kept<T> {
         state.failures = 0;
     }
 
-    /// Counts a failure; whether it is the first in a row.
-    pub(super) fn failed(&self) -> bool {
+    /// Counts a failure, which is known since `now`; whether it is the first in a row.
+    pub(super) fn failed(&self, now: Timestamp) -> bool {
         let mut state = self.state();
+        state.attempt = Some(now);
         state.failures = state.failures.saturating_add(1);
         state.failures == 1
     }
@@ -134,6 +200,57 @@ mod tests {
         assert!(kept.fresh(at(-1)).is_none(), "a clock that was set back keeps nothing for ever");
     }
 
+    /// A clock that stands.
+    struct At(i64);
+
+    impl Clock for At {
+        fn now(&self) -> Timestamp {
+            at(self.0)
+        }
+    }
+
+    /// Whoever comes while the same fetch hangs waits no longer than whoever began it.
+    #[tokio::test(start_paused = true)]
+    async fn a_newer_one_is_waited_for_a_while() {
+        let kept = kept();
+        kept.fetched(Arc::new(7), at(0));
+        let begun = Arc::new(std::sync::atomic::AtomicU32::new(0));
+        let hanging = |turn: Turn| {
+            begun.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            async move {
+                let _turn = turn;
+                std::future::pending::<()>().await;
+            }
+        };
+        let start = Instant::now();
+        let all = (0..10).map(|_| kept.current(&At(100), hanging));
+        let all = futures_util::future::join_all(all).await;
+        assert!(all.iter().all(|found| found.as_deref() == Some(&7)));
+        assert_eq!(start.elapsed(), PATIENCE);
+        assert_eq!(kept.current(&At(101), hanging).await.as_deref(), Some(&7));
+        assert_eq!(start.elapsed(), PATIENCE, "and nobody for long");
+        assert_eq!(begun.load(std::sync::atomic::Ordering::SeqCst), 1);
+    }
+
+    /// R-SEC-04: whoever waited for a fetch that failed does not begin the next one.
+    #[tokio::test(start_paused = true)]
+    async fn a_failure_is_the_answer_to_all_who_waited_for_it() {
+        let kept = Arc::new(kept());
+        let failing = |turn: Turn| {
+            let kept = Arc::clone(&kept);
+            async move {
+                tokio::time::sleep(Duration::from_secs(10)).await;
+                kept.failed(at(10));
+                drop(turn);
+            }
+        };
+        let start = Instant::now();
+        let all = (0..10).map(|_| kept.current(&At(0), failing));
+        assert!(futures_util::future::join_all(all).await.iter().all(Option::is_none));
+        assert_eq!(start.elapsed(), Duration::from_secs(10));
+        assert!(!kept.is_due(at(10)) && kept.is_due(at(11)), "the pause begins with the end of the failure");
+    }
+
     #[test]
     fn it_is_fetched_once_a_pause_whoever_asks() {
         let kept = kept();
@@ -150,7 +267,7 @@ mod tests {
         for second in 0..200 {
             if kept.attempt(at(second)) {
                 tried.push(second);
-                assert_eq!(kept.failed(), tried.len() == 1);
+                assert_eq!(kept.failed(at(second)), tried.len() == 1);
             }
         }
         assert_eq!(tried, [0, 1, 3, 7, 15, 31, 63, 123, 183]);

@@ -97,9 +97,10 @@ impl KeySet {
         self.keys.iter().any(|key| key.fits(algorithm))
     }
 
-    /// Checks the signature by the keys with this id, or, where the token names none, by all that are for its algorithm.
+    /// Checks the signature by the keys with this id, and those that have none; or, where the token names none, by all. Only by
+    /// keys that are for its algorithm.
     pub(super) fn check(&self, message: &[u8], signature: &str, algorithm: Algorithm, kid: Option<&str>) -> Checked {
-        let named = |key: &&Key| kid.is_none() || key.kid.as_deref() == kid;
+        let named = |key: &&Key| kid.is_none() || key.kid.is_none() || key.kid.as_deref() == kid;
         let mut checked = Checked::NoKey;
         for key in self.keys.iter().filter(named).filter(|key| key.fits(algorithm)) {
             if crypto::verify(signature, message, &key.public, algorithm.library()).unwrap_or(false) {

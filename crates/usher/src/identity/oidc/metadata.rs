@@ -54,6 +54,15 @@ pub enum MetadataError {
         /// The issuer that it names.
         found: String,
     },
+    /// It stands for the issuers of many organizations.
+    #[error(
+        "its issuer {found:?} stands for those of many organizations, any of which could then sign in; write the issuer of \
+         yours, with its own id"
+    )]
+    Template {
+        /// What it names.
+        found: String,
+    },
     /// A member that is needed is not there.
     #[error("it has no {0}")]
     Missing(&'static str),
@@ -96,6 +105,7 @@ impl Metadata {
             serde_json::from_slice(document).map_err(|error| MetadataError::NotMetadata(error.to_string()))?;
         match document.issuer {
             None => return Err(MetadataError::Missing("issuer")),
+            Some(found) if found.contains('{') => return Err(MetadataError::Template { found: short(&found) }),
             Some(found) if found != issuer.as_str() => return Err(MetadataError::Issuer { found: short(&found) }),
             Some(_) => {}
         }
@@ -169,6 +179,16 @@ mod tests {
         assert_eq!(place(ISSUER), format!("{ISSUER}/.well-known/openid-configuration"));
         assert_eq!(place("https://id.example/"), "https://id.example/.well-known/openid-configuration");
         assert_eq!(place("https://id.example"), "https://id.example/.well-known/openid-configuration");
+    }
+
+    /// R-ID-02
+    #[test]
+    fn a_document_for_everybody_is_nobody_s() {
+        let mut document = document();
+        document["issuer"] = "https://id.example/{tenantid}/v2.0".into();
+        let error = parse(&document, "https://id.example/common/v2.0").unwrap_err();
+        assert!(error.to_string().contains("many organizations"), "{error}");
+        assert!(parse(&document, "https://id.example/{tenantid}/v2.0").is_err(), "not even if it is written so");
     }
 
     /// R-ID-02: a document speaks for one issuer, whose name is compared as text.

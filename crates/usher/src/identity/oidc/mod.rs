@@ -15,8 +15,9 @@ pub mod metadata;
 pub mod resource;
 pub mod sign_in;
 pub(crate) mod sign_out;
+mod told;
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 
 use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
@@ -26,7 +27,7 @@ use url::Url;
 pub use self::{algorithm::Algorithm, claims::Claims};
 use self::{
     jwt::{Expected, Invalid},
-    kept::{Kept, Terms},
+    kept::{Kept, Terms, Turn},
     keys::KeySet,
     metadata::Metadata,
 };
@@ -61,6 +62,10 @@ pub struct OpenIdProvider {
     keys: Kept<KeySet>,
     verdicts: bearer::Verdicts,
     asking: Semaphore,
+    questions: introspect::Questions,
+    /// Whether the last question about a token had no answer.
+    silent: AtomicBool,
+    told: told::Told,
 }
 
 impl std::fmt::Debug for OpenIdProvider {
@@ -149,6 +154,9 @@ impl OpenIdProvider {
             keys: Kept::new(KEYS),
             verdicts: bearer::verdicts(),
             asking: Semaphore::new(introspect::AT_A_TIME),
+            questions: introspect::Questions::default(),
+            silent: AtomicBool::new(false),
+            told: told::Told::default(),
         }
     }
 
@@ -157,76 +165,59 @@ impl OpenIdProvider {
         client(&self.egress, &self.config.issuer, endpoint)
     }
 
+    /// Whether one more line about somebody else's doing goes into the log; a few a minute do.
+    pub(crate) fn may_tell(&self) -> bool {
+        self.told.one_more(self.clock.now())
+    }
+
     /// What the issuer says of itself; fetched at the first use, and daily.
     pub async fn metadata(self: &Arc<Self>) -> Result<Arc<Metadata>, Unavailable> {
-        let now = self.clock.now();
-        if let Some(fresh) = self.metadata.fresh(now) {
-            return Ok(fresh);
-        }
-        let this = Arc::clone(self);
-        let fetching = async move { this.fetch_metadata().await };
-        one_or_other(&self.metadata, now, fetching).await
+        let fetch = |turn| Arc::clone(self).fetch_metadata(turn);
+        self.metadata.current(&*self.clock, fetch).await.ok_or(Unavailable)
     }
 
     /// Verifies a token by the issuer's keys. If they do not fit, they are looked up anew, at most once a minute.
     pub async fn verify(self: &Arc<Self>, token: &str, expected: &Expected<'_>) -> Result<Claims, VerifyError> {
-        let now = self.clock.now();
-        let keys = self.keys().await?;
-        let refused = match jwt::verify(token, &keys, expected, now) {
+        let fetch = |turn| Arc::clone(self).fetch_keys(turn);
+        let keys = self.keys.current(&*self.clock, fetch).await.ok_or(Unavailable)?;
+        let refused = match jwt::verify(token, &keys, expected, self.clock.now()) {
             Err(refused @ (Invalid::UnknownKey | Invalid::Signature)) => refused,
             verified => return Ok(verified?),
         };
-        let newer = if self.keys.is_worth_waiting(now) {
-            let this = Arc::clone(self);
-            run(async move { this.fetch_keys(true).await }).await
-        } else {
-            None
-        };
+        let newer = self.keys.renewed(&*self.clock, fetch).await;
         match newer.filter(|newer| !Arc::ptr_eq(newer, &keys)) {
-            Some(newer) => Ok(jwt::verify(token, &newer, expected, now)?),
+            Some(newer) => Ok(jwt::verify(token, &newer, expected, self.clock.now())?),
+            None if refused == Invalid::UnknownKey && self.may_be_of_newer_keys(token) => Err(Unavailable.into()),
             None => Err(refused.into()),
         }
     }
 
-    async fn keys(self: &Arc<Self>) -> Result<Arc<KeySet>, Unavailable> {
-        let now = self.clock.now();
-        if let Some(fresh) = self.keys.fresh(now) {
-            return Ok(fresh);
-        }
-        let this = Arc::clone(self);
-        one_or_other(&self.keys, now, async move { this.fetch_keys(false).await }).await
+    /// Whether a token says that it was made after the keys were fetched that are here: its key may be among those that cannot
+    /// be fetched yet. Nobody gains by a lie: the token is refused either way, and a client with an old one still hears that it
+    /// is no longer valid, however many others have the keys fetched meanwhile.
+    fn may_be_of_newer_keys(&self, token: &str) -> bool {
+        let fetched = self.keys.fetched_at().map_or(i64::MIN, Timestamp::as_second);
+        jwt::unverified_iat(token).is_some_and(|made| made > fetched.saturating_sub(jwt::SKEW))
     }
 
-    /// Fetches the document, if nobody did meanwhile and it is time to.
-    async fn fetch_metadata(&self) -> Option<Arc<Metadata>> {
-        let _turn = self.metadata.turn.lock().await;
+    async fn fetch_metadata(self: Arc<Self>, _turn: Turn) {
         let now = self.clock.now();
-        if let Some(fresh) = self.metadata.fresh(now) {
-            return Some(fresh);
-        }
-        if self.metadata.attempt(now) {
-            let fetched = fetch_metadata(&self.egress, &self.config.issuer).await;
-            self.settle(&self.metadata, fetched, now, "metadata");
-        }
-        self.metadata.usable(now)
+        let fetched = fetch_metadata(&self.egress, &self.config.issuer).await;
+        self.settle(&self.metadata, fetched, now, "metadata");
     }
 
-    /// The same for the keys; `again`: although they are fresh.
-    async fn fetch_keys(self: &Arc<Self>, again: bool) -> Option<Arc<KeySet>> {
-        let _turn = self.keys.turn.lock().await;
+    async fn fetch_keys(self: Arc<Self>, _turn: Turn) {
         let now = self.clock.now();
-        if let Some(fresh) = self.keys.fresh(now).filter(|_| !again) {
-            return Some(fresh);
-        }
-        if self.keys.attempt(now) {
-            // Boxed, since each of the two futures could hold the other.
-            let metadata = Box::pin(self.metadata()).await.ok()?;
-            let fetched = fetch_keys(&self.egress, &self.config.issuer, &metadata).await;
-            self.settle(&self.keys, fetched, now, "keys");
-        }
-        self.keys.usable(now)
+        let Ok(metadata) = self.metadata().await else {
+            // Which was logged.
+            self.keys.failed(self.clock.now());
+            return;
+        };
+        let fetched = fetch_keys(&self.egress, &self.config.issuer, &metadata).await;
+        self.settle(&self.keys, fetched, now, "keys");
     }
 
+    /// Keeps what was fetched by the attempt of `now`, or counts the failure.
     fn settle<T>(&self, kept: &Kept<T>, fetched: Result<T, FetchError>, now: Timestamp, what: &'static str) {
         let issuer = self.config.issuer.as_str();
         match fetched {
@@ -234,31 +225,12 @@ impl OpenIdProvider {
                 tracing::debug!(issuer, what, "fetched from the issuer");
                 kept.fetched(Arc::new(value), now);
             }
-            Err(error) if kept.failed() => tracing::warn!(issuer, what, %error, "the issuer cannot be asked"),
+            Err(error) if kept.failed(self.clock.now()) => {
+                tracing::warn!(issuer, what, %error, "the issuer cannot be asked")
+            }
             Err(error) => tracing::debug!(issuer, what, %error, "the issuer cannot be asked again"),
         }
     }
-}
-
-/// What is usable, while a fresh one is fetched for those who come later; or else the fresh one.
-async fn one_or_other<T: Send + Sync + 'static>(
-    kept: &Kept<T>,
-    now: Timestamp,
-    fetching: impl Future<Output = Option<Arc<T>>> + Send + 'static,
-) -> Result<Arc<T>, Unavailable> {
-    let usable = kept.usable(now);
-    if let Some(usable) = usable {
-        if kept.is_worth_waiting(now) {
-            tokio::spawn(fetching);
-        }
-        return Ok(usable);
-    }
-    run(fetching).await.ok_or(Unavailable)
-}
-
-/// Runs to its end whatever becomes of who waits for it: a client that leaves takes nothing from those who come next.
-async fn run<T: Send + 'static>(fetching: impl Future<Output = Option<T>> + Send + 'static) -> Option<T> {
-    tokio::spawn(fetching).await.ok().flatten()
 }
 
 #[cfg(test)]

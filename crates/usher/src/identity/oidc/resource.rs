@@ -25,8 +25,8 @@ pub fn metadata(public_url: &PublicUrl, config: &Oidc, upstream: &Upstream) -> V
         "bearer_methods_supported": ["header"],
         "resource_name": upstream.title.get("en"),
     });
-    if !config.scopes.is_empty() {
-        metadata["scopes_supported"] = json!(config.scopes);
+    if !config.scopes_supported.is_empty() {
+        metadata["scopes_supported"] = json!(config.scopes_supported);
     }
     metadata
 }
@@ -35,7 +35,7 @@ pub fn metadata(public_url: &PublicUrl, config: &Oidc, upstream: &Upstream) -> V
 /// presented, if it did (RFC 6750, section 3; RFC 9728, section 5.1).
 pub fn challenge(public_url: &PublicUrl, config: &Oidc, upstream: &str, error: Option<&str>) -> Option<HeaderValue> {
     let mut challenge = format!("Bearer resource_metadata=\"{}\"", metadata_url(public_url, upstream));
-    let scope = (!config.scopes.is_empty()).then(|| config.scopes.join(" "));
+    let scope = (!config.scopes_supported.is_empty()).then(|| config.scopes_supported.join(" "));
     for (name, value) in [("scope", scope.as_deref()), ("error", error)] {
         if let Some(value) = value {
             // Writing into a string cannot fail.

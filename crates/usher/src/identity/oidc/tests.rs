@@ -7,18 +7,16 @@ use std::{
 
 use serde_json::json;
 use usher_testkit::{
-    DEADLINE,
     idp::{Algorithm as Fake, Endpoint, Idp, Key, Signature},
     provider::Behaviour,
     upstream::Gate,
-    within,
 };
 
 use super::{jwt::Kind, *};
 use crate::{
     clock::SystemClock,
     commands::install_crypto_provider,
-    config::{AccessTokens, Config},
+    config::{AccessTokens, Config, Introspection},
     egress::Allowed,
 };
 
@@ -49,6 +47,7 @@ impl Scene {
             user_claim: "sub".to_owned(),
             audience: None,
             scopes: Vec::new(),
+            scopes_supported: Vec::new(),
             sign_in_scopes: Vec::new(),
             session_idle: std::time::Duration::from_hours(8),
             session_lifetime: std::time::Duration::from_hours(24),
@@ -125,19 +124,45 @@ async fn a_new_key_is_found_and_one_that_was_withdrawn_forgotten() {
     scene.verify(&scene.token()).await.unwrap();
 }
 
+/// R-ID-02: nor does the first token after a quiet night.
 #[tokio::test]
-async fn keys_are_looked_up_anew_though_nothing_is_wrong_with_them() {
+async fn a_key_that_was_withdrawn_opens_nothing_once_the_keys_are_old() {
     let scene = Scene::new().await;
     let withdrawn = scene.token();
     scene.verify(&withdrawn).await.unwrap();
     scene.idp.publish(Key::new(Fake::Es256, "key-2"));
     scene.idp.withdraw("key-1");
     scene.forward(15 * 60 + 1);
-    let _ = scene.verify(&withdrawn).await;
-    scene.idp.wait_for(Endpoint::Jwks, 2).await;
-    let gone = async { while scene.verify(&scene.token()).await.is_err() {} };
-    within(DEADLINE, "the newer keys are never used", gone).await;
+    let refused = scene.verify(&withdrawn).await.unwrap_err();
+    assert_eq!(refused, VerifyError::Invalid(Invalid::UnknownKey));
+    scene.verify(&scene.token()).await.unwrap();
     assert_eq!(scene.counts(), (1, 2));
+}
+
+/// R-ID-05: nobody is told to sign in again whose token the issuer may have made by a key that cannot be had yet.
+#[tokio::test]
+async fn a_token_of_a_newer_key_waits_until_the_keys_can_be_fetched() {
+    let scene = Scene::new().await;
+    let old = scene.token();
+    scene.verify(&old).await.unwrap();
+    scene.idp.publish(Key::new(Fake::Es256, "key-2"));
+    scene.idp.withdraw("key-1");
+    // Within the minute in which the keys are not fetched again.
+    scene.forward(30);
+    let new = scene.token();
+    assert_eq!(scene.verify(&new).await.unwrap_err(), VerifyError::Unavailable(Unavailable));
+    scene.idp.behave(Endpoint::Jwks, Behaviour::Status(500));
+    scene.forward(31);
+    assert_eq!(scene.verify(&new).await.unwrap_err(), VerifyError::Unavailable(Unavailable), "and while they cannot");
+    let unknown = scene.idp.access_token("user-1").audience("here").header("kid", "unknown");
+    let unknown = unknown.at("iat", -3600).mint();
+    let refused = scene.verify(&unknown).await.unwrap_err();
+    assert_eq!(refused, VerifyError::Invalid(Invalid::UnknownKey), "an older one is not of a newer key");
+    scene.idp.behave(Endpoint::Jwks, Behaviour::Check);
+    scene.forward(61);
+    scene.verify(&new).await.unwrap();
+    scene.forward(61);
+    assert_eq!(scene.verify(&old).await.unwrap_err(), VerifyError::Invalid(Invalid::UnknownKey));
 }
 
 /// R-SEC-04
@@ -192,6 +217,49 @@ async fn keys_at_a_private_address_are_not_fetched() {
         scene.forward(25 * 60 * 60);
     }
     assert_eq!(elsewhere.count(Endpoint::Jwks), 0);
+}
+
+/// A provider that asks the issuer about tokens.
+fn asking(scene: &Scene) -> Arc<OpenIdProvider> {
+    let asked = Introspection {
+        endpoint: Some(Url::parse(&scene.idp.url(Endpoint::Introspection)).unwrap()),
+        client_id: usher_testkit::idp::CLIENT.to_owned(),
+        client_secret: usher_testkit::idp::CLIENT_SECRET.into(),
+    };
+    let config = Oidc { tokens: AccessTokens::Introspection(asked), ..scene.provider.config.clone() };
+    Arc::new(OpenIdProvider::new(config, scene.provider.egress.clone(), scene.clock.clone()))
+}
+
+#[tokio::test]
+async fn those_who_ask_about_one_token_at_a_time_ask_once() {
+    let scene = Scene::new().await;
+    let (provider, issuer) = (asking(&scene), scene.idp.issuer());
+    let token = scene.idp.access_token("user-1").audience("here").opaque();
+    let expected = Expected { issuer: &issuer, audience: "here", kind: Kind::Access };
+    for round in 1..=2 {
+        let all = (0..20).map(|_| provider.introspect([7; 32], &token, &expected));
+        let all = futures_util::future::join_all(all).await;
+        assert!(all.iter().all(Result::is_ok), "{all:?}");
+        assert_eq!(scene.idp.count(Endpoint::Introspection), round, "what is over is not joined");
+    }
+    let left = provider.introspect([8; 32], "x", &expected);
+    assert!(futures_util::FutureExt::now_or_never(left).is_none(), "it left");
+    assert!(provider.questions.is_empty());
+}
+
+/// R-SEC-04
+#[tokio::test]
+async fn a_question_waits_for_its_turn_no_longer_than_it_may() {
+    let scene = Scene::new().await;
+    let (provider, issuer) = (asking(&scene), scene.idp.issuer());
+    let expected = Expected { issuer: &issuer, audience: "here", kind: Kind::Access };
+    let all = provider.asking.acquire_many(u32::try_from(introspect::AT_A_TIME).unwrap()).await.unwrap();
+    tokio::time::pause();
+    let start = tokio::time::Instant::now();
+    let found = provider.introspect([7; 32], "token", &expected).await;
+    assert!(matches!(found, Err(introspect::AskError::Unavailable)));
+    assert_eq!(start.elapsed().as_secs(), 5);
+    drop(all);
 }
 
 #[tokio::test]

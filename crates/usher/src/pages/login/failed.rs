@@ -92,12 +92,14 @@ impl Failure {
 /// The page for a sign-in that failed. The one place that logs and audits it.
 pub(super) fn answer(visitor: &Visitor, issuer: &OpenIdProvider, failed: &Failed) -> Response {
     let fault = &failed.fault;
-    if let Some(detail) = fault.audited() {
-        // Nobody knows who it was, and anybody can send what is refused here: audited only so often.
-        tracing::info!(%fault, "a sign-in was refused");
-        visitor.app.broker.stranger_turned_away(AuditAction::BrowserRefused, detail);
-    } else {
+    // Nobody knows who it was, and anybody can send what is refused here: told and audited only so often.
+    if issuer.may_tell() {
         tracing::warn!(%fault, "a sign-in failed");
+    } else {
+        tracing::debug!(%fault, "a sign-in failed");
+    }
+    if let Some(detail) = fault.audited() {
+        visitor.app.broker.stranger_turned_away(AuditAction::BrowserRefused, detail);
     }
     let said = match fault {
         Fault::Refused(refusal) => Some(refusal),

@@ -32,7 +32,8 @@ const ANEW: &str = "anew";
 pub(super) async fn ask(visitor: Visitor) -> Response {
     match visitor.signed_in().await {
         Ok(None) => {}
-        Ok(Some(_)) => return go("/", []),
+        // Signed in meanwhile, in another tab for example.
+        Ok(Some(_)) => return go(&visitor.place().path(), [visitor.cookies.clear(Cookie::Place)]),
         Err(response) => return response,
     }
     let Some(issuer) = visitor.issuer() else { return visitor.missing(None) };
@@ -88,8 +89,9 @@ pub(crate) async fn callback(visitor: Visitor) -> Response {
     match sign_in::finish(&visitor.app, issuer, &browser, visitor.query_pairs()).await {
         Ok(done) => {
             let session = visitor.cookies.set(Cookie::Session, done.session.expose_secret());
-            let gone = [Cookie::SignIn, Cookie::Place].map(|cookie| visitor.cookies.clear(cookie));
-            go(&done.place.path(), [session].into_iter().chain(gone))
+            // The browser keeps its sign-in cookie: other tabs may be at the issuer still. What they bring is used once, and
+            // is good for ten minutes.
+            go(&done.place.path(), [session, visitor.cookies.clear(Cookie::Place)])
         }
         Err(Failed { anew: true, place, .. }) => {
             let place = place.and_then(|place| visitor.cookies.set(Cookie::Place, &place.path()));

@@ -35,6 +35,8 @@ async fn the_issuer_says_whose_token_it_is_and_for_whom() {
         ("for nobody", right().without("aud")),
         ("of another issuer", right().claim("iss", "https://other.example")),
         ("a refresh token", right().claim("token_use", "refresh_token")),
+        ("an ID token", right().claim("nonce", "n1")),
+        ("an ID token beside another", right().claim("at_hash", "x")),
         ("not yet valid", right().at("nbf", 120)),
         ("without a user", right().without("sub")),
         ("without a client", right().without("client_id")),

@@ -62,7 +62,7 @@ async fn a_token_that_is_wrong_in_any_way_opens_nothing() {
         ("with the public key as a secret", right().signed(Signature::PublicKeyAsSecret(Algorithm::Es256))),
         ("by somebody else", right().signed(Signature::Stranger(Algorithm::Es256))),
         ("broken", right().signed(Signature::Broken(Algorithm::Es256))),
-        ("with the id of no key", right().header("kid", "other")),
+        ("with the id of no key", right().header("kid", "other").at("iat", -120)),
         ("with something critical", right().header("crit", json!(["x"]))),
         ("of another type", right().header("typ", "logout+jwt")),
         ("without a user", right().without("sub")),
@@ -162,6 +162,20 @@ async fn the_metadata_of_a_server_names_its_resource_and_the_issuer() {
     let local = Stage::free(Upstream::start().await).await;
     let url = format!("{}/.well-known/oauth-protected-resource/mcp/weather", local.origin);
     assert_eq!(agent().get(url).send().await.unwrap().status(), 404, "mode local has no issuer");
+}
+
+/// R-ID-05: some issuers write another text into the token than what is asked for.
+#[tokio::test]
+async fn clients_are_told_what_to_ask_for() {
+    let identity = "scopes = [\"mcp\"]\nscopes_supported = [\"api://usher/mcp\", \"openid\"]".to_owned();
+    let stage = Stage::oidc(Setup { free: true, identity, ..Setup::default() }).await;
+    let url = format!("{}/.well-known/oauth-protected-resource/mcp/weather", stage.origin);
+    let metadata: Value = serde_json::from_str(&agent().get(url).send().await.unwrap().text().await.unwrap()).unwrap();
+    assert_eq!(metadata["scopes_supported"], json!(["api://usher/mcp", "openid"]));
+    let refused = called(&stage, &stage.access("user-1", "editor").scope("api://usher/mcp").mint()).await;
+    assert_eq!(refused.status, 403, "{}", refused.text());
+    assert!(refused.header("www-authenticate").unwrap().contains("scope=\"api://usher/mcp openid\""));
+    opens(&stage, &stage.access("user-1", "editor").scope("mcp").mint(), "what is looked for").await;
 }
 
 #[tokio::test]

@@ -95,8 +95,8 @@ async fn a_reply_counts_once() {
     is_refused(&visit().await, 410, "completed already");
     assert_eq!(scene.exchanges(), 1);
     assert_eq!(scene.audited(&scene.user("user-1"), AuditAction::BrowserSignedIn).await, 1);
-    // By its own cookies the browser has nothing to come back with any more.
-    is_refused(&person.come_back(&url).await, 400, "not begun in this browser");
+    // Neither by what the browser itself holds since.
+    is_refused(&person.come_back(&url).await, 410, "completed already");
 }
 
 /// R-OAUTH-02: neither does the store take one twice, should the memory of this replica be gone, and the issuer not care.

@@ -176,6 +176,30 @@ async fn a_token_is_valid_from_its_first_to_its_last_second_and_a_minute_of_cloc
     assert!(verified(&idp, &access(&idp).without("iat").mint()).is_ok());
 }
 
+/// What an operator can mend is told apart in the log.
+#[tokio::test]
+async fn a_token_that_the_issuer_should_make_otherwise_says_how() {
+    let idp = issuer().await;
+    let older = access(&idp).claim("iss", "https://sts.windows.net/t/").claim("ver", "1.0").mint();
+    assert!(verified(&idp, &older).unwrap_err().reason().contains("requestedAccessTokenVersion"));
+    let encrypted = format!("{}.x.y", access(&idp).mint());
+    assert!(verified(&idp, &encrypted).unwrap_err().reason().contains("encrypted"));
+}
+
+/// A key without an id may be the one that a token names (RFC 7517, section 4.5: it is optional).
+#[tokio::test]
+async fn a_key_without_an_id_is_tried() {
+    let idp = issuer().await;
+    let mut bare = idp.key(Algorithm::Es256).jwk();
+    bare.as_object_mut().unwrap().remove("kid");
+    let issuer = idp.issuer();
+    let expected = Expected { issuer: &issuer, audience: HERE, kind: Kind::Access };
+    let keys = keys(&json!({ "keys": [bare] }));
+    assert!(verify(&access(&idp).mint(), &keys, &expected, now()).is_ok());
+    let forged = access(&idp).signed(Signature::Stranger(Algorithm::Es256)).mint();
+    assert_eq!(verify(&forged, &keys, &expected, now()).unwrap_err(), Invalid::Signature);
+}
+
 /// RFC 8725, section 3.12: neither kind of token passes for the other.
 #[tokio::test]
 async fn a_token_of_another_kind_is_refused() {
@@ -184,7 +208,15 @@ async fn a_token_of_another_kind_is_refused() {
         let token = idp.id_token("user-1").audience(HERE).claim(name, "x").mint();
         assert_eq!(verified(&idp, &token).unwrap_err(), Invalid::Kind, "{name}");
     }
-    for typ in ["ID", "Refresh", "Offline", "Logout"] {
+    let repeated = access(&idp).claim("nonce", "x");
+    assert_eq!(verified(&idp, &repeated.header("typ", "JWT").mint()).unwrap_err(), Invalid::Kind);
+    let repeated = access(&idp).claim("nonce", "x").header("typ", "at+jwt").mint();
+    assert!(verified(&idp, &repeated).is_ok(), "its header says what it is");
+    for name in ["at_hash", "c_hash", "events"] {
+        let token = access(&idp).header("typ", "at+jwt").claim(name, "x").mint();
+        assert_eq!(verified(&idp, &token).unwrap_err(), Invalid::Kind, "{name}");
+    }
+    for typ in ["ID", "Refresh", "Offline", "Logout", "Serialized-ID"] {
         assert_eq!(verified(&idp, &access(&idp).claim("typ", typ).mint()).unwrap_err(), Invalid::Kind, "{typ}");
     }
     for name in ["id", "refresh_token", ""] {

@@ -68,8 +68,7 @@ pub(super) type Client = oauth2::Client<
 pub(super) fn client(app: &App, issuer: &OpenIdProvider, metadata: &Metadata) -> Result<Client, Fault> {
     let config = &issuer.config;
     // Without a secret the id goes into the body anyway (RFC 6749, section 2.3.1).
-    let basic = metadata.token_endpoint_auth_methods.iter().any(|method| method == "client_secret_basic");
-    let method = if basic { AuthType::BasicAuth } else { AuthType::RequestBody };
+    let method = if takes_basic(metadata) { AuthType::BasicAuth } else { AuthType::RequestBody };
     let callback = RedirectUrl::new(app.config.public_url.join(CALLBACK)).map_err(|_| Fault::Internal)?;
     let client = oauth2::Client::new(ClientId::new(config.client_id.clone()))
         .set_auth_type(method)
@@ -80,6 +79,19 @@ pub(super) fn client(app: &App, issuer: &OpenIdProvider, metadata: &Metadata) ->
         Some(secret) => client.set_client_secret(ClientSecret::new(secret.expose_secret().to_owned())),
         None => client,
     })
+}
+
+fn takes_basic(metadata: &Metadata) -> bool {
+    metadata.token_endpoint_auth_methods.iter().any(|method| method == "client_secret_basic")
+}
+
+/// How our client proves who it is, by its name at registration (OpenID Connect Core, section 9).
+fn method(issuer: &OpenIdProvider, metadata: &Metadata) -> &'static str {
+    match (&issuer.config.client_secret, takes_basic(metadata)) {
+        (None, _) => "none",
+        (Some(_), true) => "client_secret_basic",
+        (Some(_), false) => "client_secret_post",
+    }
 }
 
 /// Sends the code to the token endpoint. No redirect is followed, and neither time nor size is the issuer's to choose.
@@ -98,7 +110,7 @@ pub(super) async fn exchange(
         .set_pkce_verifier(PkceCodeVerifier::new(verifier.expose_secret().to_owned()))
         .request_async(&send)
         .await
-        .map_err(fault)?;
+        .map_err(|error| fault(error, method(issuer, metadata)))?;
     let id_token = answer.extra_fields().id_token.clone();
     let id_token = id_token.ok_or(Fault::Unproven(Unproven::Missing))?;
     Ok(Exchanged {
@@ -132,14 +144,15 @@ async fn send(http: reqwest::Client, request: HttpRequest) -> Result<HttpRespons
 }
 
 /// The body of what cannot be read is never shown: it may hold tokens.
-fn fault(error: RequestTokenError<Trouble, BasicErrorResponse>) -> Fault {
+fn fault(error: RequestTokenError<Trouble, BasicErrorResponse>, method: &str) -> Fault {
     match error {
         RequestTokenError::ServerResponse(error) => {
             let code = claim::clean(error.error().as_ref()).unwrap_or_default();
             match error.error() {
                 BasicErrorResponseType::InvalidGrant => Fault::Exchange(code),
                 _ => Fault::Unavailable(format!(
-                    "the token endpoint answered {code}: look at client_id and client_secret"
+                    "the token endpoint answered {code}: look at client_id and client_secret, and whether the client is \
+                     registered for {method}"
                 )),
             }
         }
