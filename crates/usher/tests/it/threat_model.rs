@@ -88,6 +88,7 @@ fn faults(row: &Row<'_>) -> Vec<String> {
             }
             named = false;
             for number in after.split([' ', ',', ';', '.']).filter(|part| part.starts_with("R-")) {
+                named = true;
                 if !file.1.contains(number) {
                     faults.push(format!("line {}: {word} has no test with {number}", row.line));
                 }

@@ -12,8 +12,22 @@ const NO_ID: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /// What an open redirect may be called.
 const NAMES: [&str; 16] = [
-    "next", "return", "return_to", "return_url", "redirect", "redirect_uri", "url", "to", "go", "back", "continue", "place",
-    "target", "lang", "ended", "post_logout_redirect_uri",
+    "next",
+    "return",
+    "return_to",
+    "return_url",
+    "redirect",
+    "redirect_uri",
+    "url",
+    "to",
+    "go",
+    "back",
+    "continue",
+    "place",
+    "target",
+    "lang",
+    "ended",
+    "post_logout_redirect_uri",
 ];
 
 /// Where it might lead, percent-encoded.

@@ -9,10 +9,10 @@ use tokio::{
     net::TcpStream,
 };
 use usher_store::{ApiScope, NewApiKey};
-use usher_testkit::{person::Person, within};
+use usher_testkit::{person::Person, upstream::Upstream, within};
 
 use crate::{
-    harness::{CALLS, Stage},
+    harness::{CALLS, SECOND, Setup, Stage},
     raw::address,
 };
 
@@ -20,7 +20,7 @@ const NO_ID: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /// Every route that is posted to: its path, the header that lets in, and the type of its body.
 async fn routes(stage: &Stage, person: &Person) -> Vec<(String, String, &'static str)> {
-    let url = stage.modern().call(CALLS[0].0, CALLS[0].1).await.url();
+    let url = stage.modern().token(SECOND).call(CALLS[0].0, CALLS[0].1).await.url();
     let new = NewApiKey {
         server: "weather".to_owned(),
         name: String::new(),
@@ -60,6 +60,11 @@ async fn routes(stage: &Stage, person: &Person) -> Vec<(String, String, &'static
     routes
 }
 
+/// One client is connected already, and the other has a question.
+async fn two_clients() -> Stage {
+    Stage::with(Setup { second: true, ..Setup::default() }, Upstream::start().await).await
+}
+
 fn head(stage: &Stage, path: &str, lets_in: &str, kind: &str, length: usize) -> String {
     let lets_in = if lets_in.is_empty() { String::new() } else { format!("{lets_in}\r\n") };
     format!(
@@ -92,7 +97,7 @@ async fn begin(stage: &Stage, head: &str, body: &[u8]) -> (u16, Duration) {
 /// R-SEC-04: a body over every limit is refused everywhere, and nothing of what it might have said happens.
 #[tokio::test]
 async fn a_huge_body_is_refused_at_every_route() {
-    let stage = Stage::new().await;
+    let stage = two_clients().await;
     let person = stage.connected().await;
     let huge = "x".repeat(20 * 1024 * 1024);
     for (path, lets_in, kind) in routes(&stage, &person).await {
@@ -106,7 +111,7 @@ async fn a_huge_body_is_refused_at_every_route() {
 /// R-SEC-04: half a body is waited for, 30 seconds and no longer, at every route and for whomever; others are served meanwhile.
 #[tokio::test]
 async fn a_body_that_never_ends_is_given_up_at_every_route() {
-    let stage = Stage::new().await;
+    let stage = two_clients().await;
     let person = stage.connected().await;
     let routes = routes(&stage, &person).await;
     let slow = routes.iter().map(async |(path, lets_in, kind)| {

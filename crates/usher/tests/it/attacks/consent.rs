@@ -63,7 +63,7 @@ async fn another_server_gets_the_key_only_when_the_person_allows_it() {
     assert!(terminal.call(CALLS[0].0, CALLS[0].1).await.is_tool_error(), "it rests");
     let editor = client_at(&stage, "other", "user-1", "editor");
     let allow = alice.get(&ask(&editor, CALLS[0]).await.url()).await;
-    assert!(allow.text().contains("not allowed yet"), "{}", allow.text());
+    assert!(allow.text().contains("another server now"), "{}", allow.text());
     assert!(other.requests_of("tools/call").is_empty());
     alice.agree(&allow, &[]).await;
     assert_eq!(editor.call(CALLS[0].0, CALLS[0].1).await.content_text(), "rain");

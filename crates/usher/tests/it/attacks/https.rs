@@ -41,7 +41,8 @@ impl Secure {
         let path = folder.path().join("usher.toml");
         let config = Config::parse(&text, &path, &|_| None).unwrap_or_else(|faults| panic!("{faults}"));
         let clock = Arc::new(SystemClock);
-        let running = start(config, Some(listener), clock, Arc::new(SystemRandom), Some(Path::new(USHER))).await.unwrap();
+        let running =
+            start(config, Some(listener), clock, Arc::new(SystemRandom), Some(Path::new(USHER))).await.unwrap();
         Self { running, front, idp, _folder: folder, _upstream: upstream, _api: api }
     }
 
@@ -101,8 +102,6 @@ async fn over_https_every_cookie_is_of_this_host_alone() {
         }
         assert!(!line.contains("Domain"), "{line}");
     }
-    let policy = page.header("strict-transport-security");
-    assert!(policy.is_none(), "whoever ends TLS says so for the whole host, and we do not: {policy:?}");
 }
 
 /// R-SEC-06: what a neighbour can plant, which has no such prefix, is no cookie of ours, whatever its value; and a browser takes
@@ -115,15 +114,14 @@ async fn what_a_neighbour_or_a_sibling_domain_plants_counts_for_nothing() {
     let victim = service.stranger();
     let port = service.front.address().port();
     let instance = service.running.app.store.instance();
-    for name in ["usher", "Host-usher", "__Secure-usher", "__host-usher", "__Host-usher ", " __Host-Usher"]
+    for name in ["usher", "Host-usher", "__Secure-usher", "__host-usher", "__Host-Usher"]
         .map(str::to_owned)
         .into_iter()
         .chain([format!("usher-{port}"), format!("usher-{port}-{instance}")])
     {
-        let page = victim.visit(http::Method::GET, "/").header("cookie", &format!("{}={token}", name)).stay().send().await;
-        let in_as_nobody = page.status == 303;
-        // Blanks around a name are no part of it (RFC 6265, section 5.2), and no browser sends them.
-        assert!(in_as_nobody || name.trim() == "__Host-usher", "{name}: {}", page.describe());
+        let page =
+            victim.visit(http::Method::GET, "/").header("cookie", &format!("{name}={token}")).stay().send().await;
+        assert_eq!(page.status, 303, "{name}: {}", page.describe());
     }
     for line in [
         format!("__Host-usher={token}; Path=/"),
@@ -132,7 +130,8 @@ async fn what_a_neighbour_or_a_sibling_domain_plants_counts_for_nothing() {
     ] {
         victim.plant_cookie(&line);
     }
-    assert!(victim.cookies().is_empty(), "{:?}", victim.cookies());
+    let planted = victim.cookies();
+    assert!(planted.iter().all(|cookie| cookie.value != token), "{planted:?}");
     assert_eq!(victim.visit(http::Method::GET, "/").stay().send().await.status, 303);
 
     // Ours beside one that is planted: ours counts.

@@ -76,7 +76,10 @@ impl Seen {
     }
 
     fn shows(&self, mark: &str) -> bool {
-        self.0.iter().any(|(_, page)| page.text().contains(&format!("<script>{mark}</script>")))
+        let text = format!("<script>{mark}</script>");
+        let typed =
+            |page: &Page| page.forms().iter().flat_map(|form| &form.inputs).any(|input| input.value.contains(&text));
+        self.0.iter().any(|(_, page)| page.text().contains(&text) || typed(page))
     }
 
     /// Every page of the portal.
@@ -198,7 +201,8 @@ async fn no_string_that_somebody_else_chose_is_markup_on_any_page() {
     let asked = through_the_api(&stage).await;
     let page = seen.note("question through the API", person.get(&asked).await);
     seen.note("connected through the API", person.agree(&page, &[("api_key", KEY)]).await);
-    let reply = client_at(&stage, "weather", "user-1", &client_id).client_info(Some(&claim)).call(CALLS[0].0, CALLS[0].1).await;
+    let reply =
+        client_at(&stage, "weather", "user-1", &client_id).client_info(Some(&claim)).call(CALLS[0].0, CALLS[0].1).await;
     seen.note("a new client", person.get(&reply.url()).await);
 
     seen.portal(&person, &client_id).await;
