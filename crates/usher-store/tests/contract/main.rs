@@ -187,6 +187,7 @@ contract! {
             several_approvals_are_used_together_or_not_at_all,
             each_call_is_its_own_question_and_rests_alone,
             an_approval_that_was_written_or_changed_in_the_database_is_none,
+            an_approval_that_was_moved_to_another_user_is_none,
             an_edited_call_is_not_shown_and_not_approved,
             a_call_is_sealed_and_goes_when_it_is_of_no_more_use,
             a_way_back_works_once,

@@ -6,6 +6,7 @@ mod bodies;
 mod consent;
 mod https;
 mod markup;
+mod requests;
 mod rounds;
 mod two_people;
 mod unknown;
