@@ -194,6 +194,7 @@ contract! {
             what_is_given_back_can_be_used_again,
             each_call_is_its_own_question_and_rests_alone,
             an_approval_that_was_written_or_changed_in_the_database_is_none,
+            an_approval_that_was_moved_to_another_user_is_none,
             an_edited_call_is_not_shown_and_not_approved,
             a_call_is_sealed_and_goes_when_it_is_of_no_more_use,
             a_way_back_works_once,

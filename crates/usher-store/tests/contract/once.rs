@@ -262,6 +262,29 @@ pub(crate) async fn an_approval_that_was_written_or_changed_in_the_database_is_n
     assert!(rows.iter().filter(|row| row.action == Some(AuditAction::InteractionTampered)).count() >= 3, "{rows:?}");
 }
 
+/// R-ID-01, R-GW-04: what one user approved is no approval of another's, whether its proof or the whole row is moved.
+pub(crate) async fn an_approval_that_was_moved_to_another_user_is_none(database: Database) {
+    let store = database.store().await;
+    let theirs = NewInteraction { principal: principal("user-2"), ..about("1") };
+    let right = approved(&store, about("1")).await;
+    let other = store.ask(&[theirs.clone()], None, at(0)).await.unwrap().remove(0);
+    let copied = format!(
+        "UPDATE interactions SET state = 'completed', state_at = 1800000003000000, \
+         proof = (SELECT proof FROM interactions WHERE id = '{}') WHERE id = '{}'",
+        right.id, other.id
+    );
+    assert_eq!(database.run(&copied).await, 1);
+    assert!(!claim(&store, &theirs, 4).await, "the proof of another user's call");
+
+    database.run("CREATE TABLE place AS SELECT * FROM interactions WHERE subject = 'user-2'").await;
+    database.run("DELETE FROM interactions WHERE subject = 'user-2'").await;
+    let moved = "UPDATE interactions SET subject = 'user-2', ask_key = (SELECT ask_key FROM place), \
+                 user_key = (SELECT user_key FROM place)";
+    assert_eq!(database.run(moved).await, 1);
+    assert!(!claim(&store, &theirs, 4).await, "the whole row");
+    assert!(!claim(&store, &about("1"), 4).await, "and it is no longer the first user's");
+}
+
 /// R-GW-04: nobody is shown, and nobody approves, another call than the one that was asked for.
 pub(crate) async fn an_edited_call_is_not_shown_and_not_approved(database: Database) {
     let store = database.store().await;

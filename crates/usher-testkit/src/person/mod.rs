@@ -44,6 +44,12 @@ impl Person {
         self
     }
 
+    /// Sends everything by this client: one that trusts a [`Front`](crate::tls::Front).
+    pub fn through(mut self, agent: reqwest::Client) -> Self {
+        self.agent = agent;
+        self
+    }
+
     /// The origin of the pages.
     pub fn origin(&self) -> &str {
         &self.origin

@@ -1,6 +1,6 @@
 //! Visits to somebody else's page: a payment, confirmed by a request of ours or through the API.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
 use http::Method;
 use usher::broker::NotCompleted;
@@ -8,6 +8,7 @@ use usher_store::{AuditAction, InteractionId, InteractionState};
 use usher_testkit::{
     checkout::{Checkout, Confirming},
     client::Reply,
+    idp::Idp,
     person::{Page, Person},
     upstream::{Question, Script, Upstream},
 };
@@ -18,15 +19,20 @@ use crate::{
 };
 
 const SECRET: &str = "secret-of-the-merchant";
-const REPORT: (&str, &str) = ("tools/call", r#"{"name":"buy_report","arguments":{"number":7}}"#);
+pub(crate) const REPORT: (&str, &str) = ("tools/call", r#"{"name":"buy_report","arguments":{"number":7}}"#);
 
-struct Shop {
-    stage: Stage,
-    checkout: Checkout,
+pub(crate) struct Shop {
+    pub(crate) stage: Stage,
+    pub(crate) checkout: Checkout,
 }
 
 /// The payment page, with these lines more in its `[[provider]]`, and with or without a confirmation.
 async fn shop(lines: &str, confirms: bool) -> Shop {
+    shop_of(lines, confirms, None).await
+}
+
+/// The same where people sign in at this issuer, if there is one.
+pub(crate) async fn shop_of(lines: &str, confirms: bool, issuer: Option<Arc<Idp>>) -> Shop {
     let checkout = Checkout::start(SECRET).await;
     let mut more = format!(
         "[[provider]]\nname = \"pay\"\ntitle = \"Example Pay\"\nkind = \"external\"\nabout = \"You pay 3 euros.\"\nurl = \"{}\"\n{lines}\n",
@@ -44,7 +50,8 @@ async fn shop(lines: &str, confirms: bool) -> Shop {
     let upstream = Upstream::start().await;
     upstream.tool("buy_report", Script::new().text("done"));
     let need = "[[upstream.needs]]\nprovider = \"pay\"\n".to_owned();
-    let setup = Setup { free: true, second: true, upstream: need, more, ..Setup::default() };
+    let second = issuer.is_none();
+    let setup = Setup { free: true, second, upstream: need, more, issuer, ..Setup::default() };
     Shop { stage: Stage::with(setup, upstream).await, checkout }
 }
 
@@ -58,7 +65,7 @@ fn is_heading(page: &Page, heading: &str) {
 
 impl Shop {
     /// Agrees on the page of the question; the address that the browser is sent to.
-    async fn leave(&self, person: &Person, url: &str) -> String {
+    pub(crate) async fn leave(&self, person: &Person, url: &str) -> String {
         let page = person.get(url).await;
         let left = person.agreement(&page, &[]).send().await;
         assert_eq!(left.status, 303, "{}", left.describe());
@@ -66,7 +73,7 @@ impl Shop {
     }
 
     /// Presses the first button there (`pay`) or the second; the address that leads back.
-    async fn at_checkout(&self, person: &Person, address: &str, pay: bool) -> String {
+    pub(crate) async fn at_checkout(&self, person: &Person, address: &str, pay: bool) -> String {
         assert!(address.starts_with(&self.checkout.origin()), "{address}");
         let page = person.get(address).await;
         let form = page.form_by_button(if pay { "Pay" } else { "Cancel" });

@@ -5,6 +5,7 @@
 
 mod api;
 mod approvals;
+mod attacks;
 mod connect_tool;
 #[cfg(feature = "fail-points")]
 mod crashes;
@@ -36,3 +37,4 @@ mod sessions;
 mod slow_readers;
 mod stopping;
 mod store_trouble;
+mod threat_model;
