@@ -7,7 +7,7 @@ use sqlx::{AnyConnection, Row as _};
 
 use super::Inspection;
 use crate::time::{micros, timestamp};
-use crate::{APPROVAL_LASTS, Store, StoreError, Vault};
+use crate::{Store, StoreError, Vault};
 
 const CREDENTIALS: &str = "SELECT COUNT(*) AS number FROM credentials WHERE key_id = $1";
 const SESSIONS: &str =

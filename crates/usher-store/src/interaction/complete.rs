@@ -77,7 +77,9 @@ impl Store {
             Change::NoCredential => Some(Obstacle::NoCredential),
         };
         let approved = match completion {
-            Completion::Once { lasts } => once::prove(&mut transaction, &done, now + *lasts, &self.shared.vault).await?,
+            Completion::Once { lasts } => {
+                once::prove(&mut transaction, &done, now + *lasts, &self.shared.vault).await?
+            }
             Completion::Connect { .. } | Completion::Allow => None,
         };
         let lacks_call = matches!(completion, Completion::Once { .. }) && approved.is_none();

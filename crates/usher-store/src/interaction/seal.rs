@@ -49,14 +49,14 @@ impl Seals {
         let scope = scope(&new.principal, &new.provider, &new.destination, new.asked_by.as_deref());
         let place = place(&new.id, &new.principal, &scope);
         let seal = vault.seal(&place, &[]).map_err(StoreError::Unsealed)?;
-        let operation = |operation: &Operation| sealed(operation, place, vault);
+        let operation = |operation: &Operation| sealed(operation, &place, vault);
         Ok(Self { seal, operation: new.operation.as_ref().map(operation).transpose()? })
     }
 }
 
-fn sealed(operation: &Operation, place: Record<'_>, vault: &Vault) -> Result<Vec<u8>, StoreError> {
+fn sealed(operation: &Operation, place: &Record<'_>, vault: &Vault) -> Result<Vec<u8>, StoreError> {
     let bytes = operation.to_bytes().map_err(|_| StoreError::Unsealed(KeyError::Malformed))?;
-    vault.seal(&Record { kind: RecordKind::Operation, ..place }, &bytes).map_err(StoreError::Unsealed)
+    vault.seal(&Record { kind: RecordKind::Operation, ..*place }, &bytes).map_err(StoreError::Unsealed)
 }
 
 /// Keeps of the call of a question that was declined its name, for its owner to tell one from another.
@@ -66,8 +66,8 @@ pub(super) async fn keep_name(
     call: &Operation,
     vault: &Vault,
 ) -> Result<(), StoreError> {
-    let scope = scope(&declined.principal, &declined.provider, &declined.destination);
-    let sealed = sealed(&call.without_arguments(), place(&declined.id, &declined.principal, &scope), vault)?;
+    let scope = scope_of(declined);
+    let sealed = sealed(&call.without_arguments(), &place(&declined.id, &declined.principal, &scope), vault)?;
     sqlx::query(KEEP_OPERATION).bind(declined.id.as_str().to_owned()).bind(sealed).execute(connection).await?;
     Ok(())
 }

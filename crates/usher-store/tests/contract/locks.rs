@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use sqlx::{AnyConnection, AssertSqlSafe, Connection as _, Executor as _, Row as _};
-use usher_store::{Completion, ExactCall, Interaction, NewInteraction, Operation, Store};
+use usher_store::{APPROVAL_LASTS, Completion, ExactCall, Interaction, NewInteraction, Operation, Store};
 
 use crate::samples::{at, completed, destination, question, user};
 use crate::setup::Database;
@@ -73,7 +73,7 @@ pub(crate) async fn a_claim_locks_in_the_order_of_all(database: Database) {
         let names = [format!("a{number}"), format!("b{number}")];
         let mut approved = Vec::new();
         for name in &names {
-            approved.push(completed(&store, about(name), Completion::Once).await);
+            approved.push(completed(&store, about(name), Completion::Once { lasts: APPROVAL_LASTS }).await);
         }
         let ordered = in_order(&database, approved.clone()).await;
         if ordered == approved {
@@ -83,7 +83,8 @@ pub(crate) async fn a_claim_locks_in_the_order_of_all(database: Database) {
         waits_with_empty_hands(&database, ids(&ordered), async move {
             let new = about("");
             let digest = *new.operation.as_ref().unwrap().digest().unwrap();
-            let call = ExactCall { principal: &new.principal, destination: &new.destination, digest: &digest };
+            let call =
+                ExactCall { principal: &new.principal, destination: &new.destination, digest: &digest, round: "" };
             let _ = claims.claim(call, &[&names[0], &names[1]], at(4)).await;
         })
         .await;
@@ -103,7 +104,7 @@ async fn an_approval_and_then_a_question(database: &Database, store: &Store) -> 
             .await
             .unwrap()
             .remove(0);
-        let approved = completed(store, about(&format!("p{number}")), Completion::Once).await;
+        let approved = completed(store, about(&format!("p{number}")), Completion::Once { lasts: APPROVAL_LASTS }).await;
         let ordered = in_order(database, vec![open, approved.clone()]).await;
         if ordered[0] == approved {
             return ordered;

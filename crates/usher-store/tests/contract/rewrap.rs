@@ -35,14 +35,14 @@ pub(crate) async fn an_approved_call_needs_its_key_until_it_came(database: Datab
     let digest = *operation.digest().unwrap();
     let about = |provider: &str| NewInteraction { operation: Some(operation.clone()), ..of(provider) };
     for provider in ["confirm", "pay"] {
-        completed(&store, about(provider), Completion::Once).await;
+        completed(&store, about(provider), Completion::Once { lasts: APPROVAL_LASTS }).await;
     }
     let key = database.keys.key_ids().remove(0);
     let until = Some(at(3) + APPROVAL_LASTS);
     assert_eq!(uses(&database, &key).await.approvals, Ending { count: 2, until });
     let new = about("pay");
-    let call = ExactCall { principal: &new.principal, destination: &new.destination, digest: &digest };
-    assert_eq!(store.claim(call, &["pay"], at(4)).await.unwrap(), Claimed::All);
+    let call = ExactCall { principal: &new.principal, destination: &new.destination, digest: &digest, round: "" };
+    assert!(matches!(store.claim(call, &["pay"], at(4)).await.unwrap(), Claimed::All(_)));
     assert_eq!(uses(&database, &key).await.approvals, Ending { count: 1, until });
     store.close().await;
     let mut later: Inspection = Store::inspect(&database.url).await.unwrap().unwrap();

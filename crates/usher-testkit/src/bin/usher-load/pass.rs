@@ -45,12 +45,12 @@ pub(crate) async fn run(stage: &Stage, report: &Report) {
         let message = message(program, at, name.contains("legacy")).await;
         ways.push(Way { name, program, message, cpu: Sample::default(), typical: Sample::default() });
     }
-    let issuer = Idp::start().await;
-    let issued = issued(stage, &issuer);
-    let host = issued.address.to_string();
-    let token = issuer.access_token("user-1").audience(format!("http://{host}/mcp/plain")).client("editor").mint();
-    let message = Message::new(&*host, "/mcp/plain", token, Speech::Modern("tools/call"));
-    ways.push(Way { name: ISSUED, program: &issued, message, cpu: Sample::default(), typical: Sample::default() });
+    let idp = Idp::start().await;
+    let service = issued(stage, &idp);
+    let host = service.address.to_string();
+    let bearer = idp.access_token("user-1").audience(format!("http://{host}/mcp/plain")).client("editor").mint();
+    let message = Message::new(&*host, "/mcp/plain", bearer, Speech::Modern("tools/call"));
+    ways.push(Way { name: ISSUED, program: &service, message, cpu: Sample::default(), typical: Sample::default() });
     let mut check = Sample::default();
     for round in 0..=SAMPLES {
         for way in &mut ways {
@@ -82,8 +82,8 @@ pub(crate) async fn run(stage: &Stage, report: &Report) {
 }
 
 /// The service in mode oidc.
-fn issued(stage: &Stage, issuer: &Idp) -> Program {
-    let setup = Setup { issuer: Some(issuer.issuer()), ..stage.setup("issued", 0, 0) };
+fn issued(stage: &Stage, idp: &Idp) -> Program {
+    let setup = Setup { issuer: Some(idp.issuer()), ..stage.setup("issued", 0, 0) };
     let port = setup.write().expect("the files of the service");
     let mut program = setup.program(port).expect("the service");
     program.listening().expect("the service");

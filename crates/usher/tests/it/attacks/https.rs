@@ -71,6 +71,7 @@ impl Secure {
             provider: "weather".to_owned(),
             destination: app.config.upstreams[0].destination(),
             operation: None,
+            asked_by: None,
             reason: AskReason::Missing,
             expires_at: now + std::time::Duration::from_mins(15),
         };
