@@ -18,7 +18,7 @@ const API_KEYS: &str = "SELECT COUNT(*) AS number FROM api_keys WHERE key_id = $
 // These last for minutes, so there are few, and no index for this alone.
 const QUESTIONS: &str = "SELECT seal, expires_at FROM interactions \
      WHERE state IN ('created', 'opened', 'consented', 'failed') AND expires_at > $1";
-// Nor are there many of these, by an index over all of them.
+// Read by the index of those that are there still.
 const PROOFS: &str = "SELECT proof AS seal, proof_until AS expires_at FROM interactions \
      WHERE proof IS NOT NULL AND proof_until > $1";
 const LOGIN_LINKS: &str = "SELECT seal, expires_at FROM login_links WHERE expires_at > $1";
