@@ -41,13 +41,11 @@ impl Looks {
     pub(super) fn turn(&self, id: &InteractionId, now: Timestamp) -> Turn {
         let mut looks = self.lock();
         looks.retain(|_, last| now.duration_since(last.began) < if last.under_way { UNDER_WAY } else { EVERY });
-        match looks.get(id) {
-            Some(last) => Turn::Known(last.said),
-            None => {
-                looks.insert(id.clone(), Last { began: now, under_way: true, said: None });
-                Turn::Look
-            }
+        if let Some(last) = looks.get(id) {
+            return Turn::Known(last.said);
         }
+        looks.insert(id.clone(), Last { began: now, under_way: true, said: None });
+        Turn::Look
     }
 
     /// What came of a look.
