@@ -105,8 +105,8 @@ async fn post(caller: Caller, headers: &HeaderMap, body: Body) -> Response {
             return reply::error(StatusCode::BAD_REQUEST, None, code, &error.to_string());
         }
     };
-    if let Err(response) = clear(&caller, &body, &message) {
-        return response;
+    if let Some(refusal) = unclear(&caller, &body, &message) {
+        return refusal;
     }
     match era_of(headers, &message) {
         Ok(Era::Modern) => modern::post(caller, headers, &body, message).await,
@@ -117,21 +117,20 @@ async fn post(caller: Caller, headers: &HeaderMap, body: Body) -> Response {
 
 /// Refuses what we would pass on as harmless, and what the server could act on as a call all the same: a call without an id,
 /// which nobody would be asked about; and, where it matters, what careless readers read otherwise than we do.
-fn clear(caller: &Caller, body: &[u8], message: &Message<'_>) -> Result<(), Response> {
+fn unclear(caller: &Caller, body: &[u8], message: &Message<'_>) -> Option<Response> {
     if let Message::Notification { method, .. } = message
         && ASKING_METHODS.contains(&&**method)
     {
         let text = format!("{method} is a request and needs an id");
-        return Err(reply::error(StatusCode::BAD_REQUEST, None, codes::INVALID_REQUEST, &text));
+        return Some(reply::error(StatusCode::BAD_REQUEST, None, codes::INVALID_REQUEST, &text));
     }
     // What needs nothing passes as it is (R-GW-02).
     if caller.upstream().needs.is_empty() {
-        return Ok(());
+        return None;
     }
-    one_meaning(body, message.params().map(RawValue::get)).map_err(|error| {
-        let text = format!("the message could be understood in two ways: {error}");
-        reply::error(StatusCode::BAD_REQUEST, message.id(), codes::INVALID_PARAMS, &text)
-    })
+    let error = one_meaning(body, message.params().map(RawValue::get)).err()?;
+    let text = format!("the message could be understood in two ways: {error}");
+    Some(reply::error(StatusCode::BAD_REQUEST, message.id(), codes::INVALID_PARAMS, &text))
 }
 
 fn not_read(unread: Unread, at_most: usize) -> Response {
