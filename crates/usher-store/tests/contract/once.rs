@@ -328,11 +328,11 @@ pub(crate) async fn a_call_is_sealed_and_goes_when_it_is_of_no_more_use(database
     assert_eq!(pruned.operations, 1);
     assert!(!kept(&waits).await);
     for number in ["5", "6"] {
-        let asked = store.ask(&[about(number)], None, at(HOUR)).await.unwrap().remove(0);
+        let asked = store.ask(&[about(number)], None, at(0)).await.unwrap().remove(0);
         if number == "5" {
-            done(store.advance(asked.clone(), Step::Withdraw, at(HOUR)).await.unwrap());
+            done(store.advance(asked.clone(), Step::Withdraw, at(1)).await.unwrap());
         } else {
-            let _ = store.revoke_client(&user("user-1"), &asked.principal.client, at(HOUR)).await.unwrap();
+            let _ = store.revoke_client(&user("user-1"), &asked.principal.client, at(1)).await.unwrap();
         }
         assert!(!kept(&asked).await, "withdrawn");
     }

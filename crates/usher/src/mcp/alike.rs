@@ -65,7 +65,7 @@ fn folded(member: &str) -> String {
     let fold = |character| match character {
         '\u{17f}' => 's',
         '\u{212a}' => 'k',
-        other => char::to_ascii_lowercase(&other),
+        other => other.to_ascii_lowercase(),
     };
     member.chars().filter(|character| *character != '\0').map(fold).collect()
 }

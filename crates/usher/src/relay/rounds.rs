@@ -8,14 +8,20 @@ use serde_json::value::RawValue;
 use usher_store::{InteractionId, OPEN_AT_MOST};
 
 use super::call::{Call, Caller};
-use crate::mcp::{
-    envelope::{Message, text_of},
-    params::Params,
+use crate::{
+    broker::INTERACTION_LIVES,
+    mcp::{
+        envelope::{Message, text_of},
+        params::Params,
+    },
 };
 
-/// How long a request state lives: longer than an interaction can be made to last after the state was sealed, so that a person
-/// who finishes in the last second still gets an answer.
+/// How long a request state lives at most: longer than an interaction can be made to last after the state was sealed, so that
+/// a person who finishes in the last second still gets an answer.
 pub const STATE_LIVES: Duration = OPEN_AT_MOST.unsigned_abs().saturating_add(Duration::from_mins(1));
+
+/// The same of a state without a question of ours.
+const FOREIGN_STATE_LIVES: Duration = INTERACTION_LIVES.saturating_add(Duration::from_mins(1));
 
 /// What one state carries.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -114,7 +120,8 @@ pub(super) fn seal(call: &Call, round: &Round) -> Result<String, CarryError> {
     // The body is the call as it goes upstream: rounds never change its name, arguments or URI.
     let Ok(Message::Request { params, .. }) = Message::parse(&call.body) else { return Err(CarryError::Write) };
     let binding = binding(caller, &call.method, params)?;
-    let expires_at = seconds(caller) + STATE_LIVES.as_secs();
+    let lives = if round.ours.is_empty() { FOREIGN_STATE_LIVES } else { STATE_LIVES };
+    let expires_at = seconds(caller) + lives.as_secs();
     Ok(caller.app.relay.keys.state_keys().seal_json(&binding, round, expires_at, &*caller.app.random)?)
 }
 

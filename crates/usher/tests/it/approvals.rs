@@ -350,7 +350,7 @@ async fn what_a_careless_server_would_read_otherwise_is_refused() {
     }
     // What is not guarded could be read as what is.
     for (from, to) in [
-        ("{\"name\":\"list_files\"", "{\"name\":\"list_files\",\"Name\":\"delete_file\""),
+        ("\"name\":\"list_files\"", "\"name\":\"list_files\",\"Name\":\"delete_file\""),
         ("\"params\":", "\"Params\":{\"name\":\"delete_file\"},\"params\":"),
         ("\"method\":", "\"METHOD\":\"tools/call\",\"method\":"),
         ("\"method\":", "\"method\\u0000\":\"tools/call\",\"method\":"),
