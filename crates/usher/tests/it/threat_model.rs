@@ -52,7 +52,7 @@ fn rows(document: &str) -> Vec<Row<'_>> {
 
 /// A file with tests, by the name that the document gives it.
 fn source(name: &str) -> Option<(String, String)> {
-    let is_tests = name.ends_with(".rs") || name.ends_with(".mjs");
+    let is_tests = [".rs", ".mjs"].iter().any(|end| name.ends_with(end));
     let (short, long) = PLACES.iter().find(|(short, _)| is_tests && name.starts_with(short))?;
     let path = format!("{long}{}", &name[short.len()..]);
     let text = fs::read_to_string(root().join(&path)).unwrap_or_else(|fault| panic!("{name}: {fault}"));
@@ -134,7 +134,7 @@ fn every_attack_has_a_proof_or_says_that_nothing_stops_it() {
         assert!(!attack.is_empty() && !stops.is_empty(), "line {line}");
         let words = quoted(proof);
         let proved = words.iter().any(|(word, after)| match source(word) {
-            Some((path, _)) => path.ends_with(".mjs") && after.trim_start().starts_with("R-"),
+            Some((path, _)) => path.starts_with("tests/") && after.trim_start().starts_with("R-"),
             None => is_name(word),
         });
         assert!(proved || stops.contains("**nothing**"), "line {line}: {attack}: no test is named");
