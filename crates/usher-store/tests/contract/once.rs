@@ -267,7 +267,7 @@ pub(crate) async fn an_approval_that_was_moved_to_another_user_is_none(database:
     let store = database.store().await;
     let theirs = NewInteraction { principal: principal("user-2"), ..about("1") };
     let right = approved(&store, about("1")).await;
-    let other = store.ask(&[theirs.clone()], None, at(0)).await.unwrap().remove(0);
+    let other = store.ask(std::slice::from_ref(&theirs), None, at(0)).await.unwrap().remove(0);
     let copied = format!(
         "UPDATE interactions SET state = 'completed', state_at = 1800000003000000, \
          proof = (SELECT proof FROM interactions WHERE id = '{}') WHERE id = '{}'",

@@ -122,7 +122,7 @@ pub struct Setup {
     pub issuer: Option<Arc<Idp>>,
     /// More lines for `[identity]` in mode oidc.
     pub identity: String,
-    /// Whether the world knows the service by another address, https://usher.example; for mode oidc.
+    /// Whether the world knows the service by another address, `https://usher.example`; for mode oidc.
     pub behind: bool,
     /// How long streams wait, where that is not as usual.
     pub pace: Pace,

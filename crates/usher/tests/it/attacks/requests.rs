@@ -46,6 +46,15 @@ async fn stage(member: &str, place: &str, asks: bool) -> Stage {
     Stage::with(setup, Upstream::start().await).await
 }
 
+/// The trap notices whoever knocks.
+#[test]
+#[should_panic(expected = "a knock")]
+fn a_knock_at_the_trap_is_noticed() {
+    let trap = Trap::new();
+    let _guest = std::net::TcpStream::connect(trap.0.local_addr().unwrap()).unwrap();
+    trap.is_untouched("a knock");
+}
+
 /// R-SEC-05: keys, token and introspection endpoints at addresses of this machine are not asked, however they are written, and
 /// neither are those of other schemes and of clouds; so no secret and no token of anybody goes there.
 #[tokio::test]
