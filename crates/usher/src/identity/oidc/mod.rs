@@ -226,7 +226,7 @@ impl OpenIdProvider {
                 kept.fetched(Arc::new(value), now);
             }
             Err(error) if kept.failed(self.clock.now()) => {
-                tracing::warn!(issuer, what, %error, "the issuer cannot be asked")
+                tracing::warn!(issuer, what, %error, "the issuer cannot be asked");
             }
             Err(error) => tracing::debug!(issuer, what, %error, "the issuer cannot be asked again"),
         }
