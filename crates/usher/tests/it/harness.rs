@@ -103,6 +103,7 @@ impl Drop for Folder {
 
 /// What a test may change of the usual set-up.
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct Setup {
     /// More lines for the `[[upstream]]` table, before its needs.
     pub upstream: String,
