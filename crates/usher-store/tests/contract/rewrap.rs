@@ -1,10 +1,11 @@
 use std::sync::Arc;
 
 use elicit::SystemRandom;
+use jiff::SignedDuration;
 use secrecy::ExposeSecret as _;
 use usher_store::{
     APPROVAL_LASTS, Advanced, Claimed, Completion, Ending, ExactCall, Inspection, KeyFile, KeyRing, KeyUses,
-    NewInteraction, Operation, Rewrapped, SessionId, Store, Vault,
+    NewInteraction, OPEN_AT_MOST, Operation, Rewrapped, SessionId, Store, Vault,
 };
 
 use crate::keys::rotated;
@@ -28,7 +29,8 @@ fn ids(both: &KeyFile) -> [String; 2] {
     both.key_ids().try_into().unwrap()
 }
 
-/// What was approved for one call is not wrapped anew, and would be lost with its key.
+/// What was approved for one call is not wrapped anew, and would be lost with its key: until the call comes, and then for as
+/// long as its server may ask something of its own.
 pub(crate) async fn an_approved_call_needs_its_key_until_it_came(database: Database) {
     let store = database.store().await;
     let operation = Operation::exact("tools/call", Some(r#"{"name":"pay"}"#)).unwrap();
@@ -43,11 +45,14 @@ pub(crate) async fn an_approved_call_needs_its_key_until_it_came(database: Datab
     let new = about("pay");
     let call = ExactCall { principal: &new.principal, destination: &new.destination, digest: &digest, round: "" };
     assert!(matches!(store.claim(call, &["pay"], at(4)).await.unwrap(), Claimed::All(_)));
-    assert_eq!(uses(&database, &key).await.approvals, Ending { count: 1, until });
+    let rounds = at(4) + OPEN_AT_MOST + SignedDuration::from_mins(5);
+    assert_eq!(uses(&database, &key).await.approvals, Ending { count: 2, until: Some(rounds) });
     store.close().await;
     let mut later: Inspection = Store::inspect(&database.url).await.unwrap().unwrap();
-    let uses = later.key_uses(std::slice::from_ref(&key), at(3) + APPROVAL_LASTS).await.unwrap()[&key];
-    assert_eq!(uses.approvals.count, 0);
+    for (now, count) in [(at(3) + APPROVAL_LASTS, 1), (rounds, 0)] {
+        let uses = later.key_uses(std::slice::from_ref(&key), now).await.unwrap()[&key];
+        assert_eq!(uses.approvals.count, count, "{now}");
+    }
 }
 
 /// R-SEC-07: what outlives a rotation is wrapped anew; each value stays what it was.
