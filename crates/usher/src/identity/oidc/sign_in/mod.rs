@@ -1,6 +1,6 @@
 //! Signing a browser in at the issuer: authorization code, PKCE, nonce (OpenID Connect Core, section 3.1; RFC 9700).
 //!
-//! A sign-in that is under way is kept nowhere but in its own `state`, sealed for one browser: see [`state`]. The rules are
+//! A sign-in that is under way is kept nowhere but in its own `state`, sealed for one browser: see `state.rs`. The rules are
 //! those of R-OAUTH-02; what comes of it is a browser session (R-ID-03).
 
 mod at_hash;
