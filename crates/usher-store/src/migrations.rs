@@ -12,62 +12,29 @@ struct Step {
     postgres: &'static str,
 }
 
+/// A step by its version, its name and its file, which there is one of for each database.
+macro_rules! step {
+    ($version:literal, $name:literal, $file:literal) => {
+        Step {
+            version: $version,
+            name: $name,
+            sqlite: include_str!(concat!("../migrations/sqlite/", $file, ".sql")),
+            postgres: include_str!(concat!("../migrations/postgres/", $file, ".sql")),
+        }
+    };
+}
+
 /// Never change a step that was released: add one.
 const STEPS: &[Step] = &[
-    Step {
-        version: 1,
-        name: "start",
-        sqlite: include_str!("../migrations/sqlite/0001_start.sql"),
-        postgres: include_str!("../migrations/postgres/0001_start.sql"),
-    },
-    Step {
-        version: 2,
-        name: "keys",
-        sqlite: include_str!("../migrations/sqlite/0002_keys.sql"),
-        postgres: include_str!("../migrations/postgres/0002_keys.sql"),
-    },
-    Step {
-        version: 3,
-        name: "limits",
-        sqlite: include_str!("../migrations/sqlite/0003_limits.sql"),
-        postgres: include_str!("../migrations/postgres/0003_limits.sql"),
-    },
-    Step {
-        version: 4,
-        name: "sign_in",
-        sqlite: include_str!("../migrations/sqlite/0004_sign_in.sql"),
-        postgres: include_str!("../migrations/postgres/0004_sign_in.sql"),
-    },
-    Step {
-        version: 5,
-        name: "operations",
-        sqlite: include_str!("../migrations/sqlite/0005_operations.sql"),
-        postgres: include_str!("../migrations/postgres/0005_operations.sql"),
-    },
-    Step {
-        version: 6,
-        name: "api keys",
-        sqlite: include_str!("../migrations/sqlite/0006_api_keys.sql"),
-        postgres: include_str!("../migrations/postgres/0006_api_keys.sql"),
-    },
-    Step {
-        version: 7,
-        name: "portal",
-        sqlite: include_str!("../migrations/sqlite/0007_portal.sql"),
-        postgres: include_str!("../migrations/postgres/0007_portal.sql"),
-    },
-    Step {
-        version: 8,
-        name: "proofs",
-        sqlite: include_str!("../migrations/sqlite/0008_proofs.sql"),
-        postgres: include_str!("../migrations/postgres/0008_proofs.sql"),
-    },
-    Step {
-        version: 9,
-        name: "audit",
-        sqlite: include_str!("../migrations/sqlite/0009_audit.sql"),
-        postgres: include_str!("../migrations/postgres/0009_audit.sql"),
-    },
+    step!(1, "start", "0001_start"),
+    step!(2, "keys", "0002_keys"),
+    step!(3, "limits", "0003_limits"),
+    step!(4, "sign_in", "0004_sign_in"),
+    step!(5, "operations", "0005_operations"),
+    step!(6, "api keys", "0006_api_keys"),
+    step!(7, "portal", "0007_portal"),
+    step!(8, "proofs", "0008_proofs"),
+    step!(9, "audit", "0009_audit"),
 ];
 
 /// The newest version that is known here.

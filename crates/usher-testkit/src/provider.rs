@@ -105,16 +105,7 @@ async fn answer(
 ) -> Response {
     let (head, body) = request.into_parts();
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let entry = inner.log.add(Recorded {
-        index: 0,
-        http_method: head.method,
-        path: head.uri.to_string(),
-        headers: head.headers,
-        body,
-        era: Era::Legacy,
-        method: String::new(),
-        outcome: Arc::new(Mutex::new(Outcome::Pending)),
-    });
+    let entry = inner.log.add(Recorded::new(head, body, Era::Legacy, String::new()));
     let got = entry.header(&inner.header).unwrap_or_default().to_owned();
     let right = || lock(&inner.accepted).contains(&got);
     let behaviour = lock(&inner.behaviour).clone();

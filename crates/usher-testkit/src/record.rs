@@ -48,6 +48,20 @@ pub struct Recorded {
 }
 
 impl Recorded {
+    /// A request that nobody has answered yet; its place is known when it is added to a log.
+    pub(crate) fn new(head: http::request::Parts, body: Bytes, era: Era, method: String) -> Self {
+        Self {
+            index: 0,
+            http_method: head.method,
+            path: head.uri.to_string(),
+            headers: head.headers,
+            body,
+            era,
+            method,
+            outcome: Arc::new(Mutex::new(Outcome::Pending)),
+        }
+    }
+
     /// The first value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())

@@ -35,15 +35,7 @@ impl Store {
             let pass = Pass { kind: RecordKind::LoginLink, hash: &hash, user, created_at, expires_at };
             let seal = self.seal_pass(&pass, &[])?;
             let mut transaction = self.begin().await?;
-            sqlx::query(CREATE_LINK)
-                .bind(hash)
-                .bind(user.issuer().to_owned())
-                .bind(user.subject().to_owned())
-                .bind(created_at)
-                .bind(expires_at)
-                .bind(seal)
-                .execute(&mut *transaction)
-                .await?;
+            pass.bind(sqlx::query(CREATE_LINK), seal).execute(&mut *transaction).await?;
             transaction.commit().await?;
             Ok(())
         })

@@ -2,7 +2,8 @@
 
 use elicit::UserId;
 use sqlx::Row as _;
-use sqlx::any::AnyRow;
+use sqlx::any::{Any, AnyArguments, AnyRow};
+use sqlx::query::Query;
 use zeroize::Zeroizing;
 
 use crate::vault::{Record, RecordKind};
@@ -51,6 +52,17 @@ impl Store {
 }
 
 impl Pass<'_> {
+    /// Binds the columns that a link and a session have in common, in the order of both tables.
+    pub(super) fn bind<'q>(&self, query: Query<'q, Any, AnyArguments>, seal: Vec<u8>) -> Query<'q, Any, AnyArguments> {
+        query
+            .bind(self.hash.to_owned())
+            .bind(self.user.issuer().to_owned())
+            .bind(self.user.subject().to_owned())
+            .bind(self.created_at)
+            .bind(self.expires_at)
+            .bind(seal)
+    }
+
     fn in_record<T>(&self, work: impl FnOnce(&Record<'_>) -> T) -> T {
         let times = [self.created_at, self.expires_at].map(|time| time.to_string());
         let [created_at, expires_at] = &times;

@@ -175,16 +175,8 @@ impl Store {
         let expires_at = micros(session.expires_at).min(micros_before(now, -BROWSER_LIFETIME));
         let pass = Pass { kind: RecordKind::BrowserSession, hash: &hash, user, created_at, expires_at };
         let seal = self.seal_pass(&pass, &content(session.agent, session.kept))?;
-        sqlx::query(CREATE_SESSION)
-            .bind(hash)
-            .bind(user.issuer().to_owned())
-            .bind(user.subject().to_owned())
-            .bind(created_at)
-            .bind(expires_at)
-            .bind(seal)
-            .bind(user_key(user))
-            .execute(&mut *connection)
-            .await?;
+        let query = pass.bind(sqlx::query(CREATE_SESSION), seal);
+        query.bind(user_key(user)).execute(&mut *connection).await?;
         AuditEntry::of_user(AuditAction::BrowserSignedIn, Outcome::Success, user).insert(connection, now).await
     }
 

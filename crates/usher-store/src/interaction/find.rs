@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use elicit::{ClientId, UserId};
 use jiff::Timestamp;
+use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row as _};
 
 use super::row::{self, columns, open_states};
@@ -43,22 +44,31 @@ impl Store {
     /// Those of `ids` that exist, in no particular order: for whoever waits for many.
     pub async fn interactions(&self, ids: &[InteractionId], now: Timestamp) -> Result<Vec<Interaction>, StoreError> {
         Self::within(async {
-            let mut found = Vec::with_capacity(ids.len());
-            for chunk in ids.chunks(MANY) {
-                let size = if chunk.len() <= FEW { FEW } else { MANY };
-                let mut query = sqlx::query(AssertSqlSafe(find_several(size)));
-                // What is left over repeats the last id, which finds nothing twice.
-                let last = &chunk[chunk.len() - 1];
-                for id in chunk.iter().chain(std::iter::repeat(last)).take(size) {
-                    query = query.bind(id.as_str().to_owned());
-                }
-                for row in query.fetch_all(&self.shared.reader).await? {
-                    found.push(row::interaction(&row)?.at(now));
-                }
-            }
-            Ok(found)
+            let ids: Vec<_> = ids.iter().collect();
+            let rows = self.rows_of(&ids, find_several).await?;
+            rows.iter().map(|row| Ok(row::interaction(row)?.at(now))).collect()
         })
         .await
+    }
+
+    /// The rows of `ids`, by the statement that `several` makes for so many of them.
+    pub(super) async fn rows_of(
+        &self,
+        ids: &[&InteractionId],
+        several: fn(usize) -> String,
+    ) -> Result<Vec<AnyRow>, StoreError> {
+        let mut rows = Vec::with_capacity(ids.len());
+        for chunk in ids.chunks(MANY) {
+            let size = if chunk.len() <= FEW { FEW } else { MANY };
+            let mut query = sqlx::query(AssertSqlSafe(several(size)));
+            // What is left over repeats the last id, which finds nothing twice.
+            let last = &chunk[chunk.len() - 1];
+            for id in chunk.iter().chain(std::iter::repeat(last)).take(size) {
+                query = query.bind(id.as_str().to_owned());
+            }
+            rows.extend(query.fetch_all(&self.shared.reader).await?);
+        }
+        Ok(rows)
     }
 
     /// What a client last said of itself when it asked this user, within the last 30 days. A claim, and no more.
@@ -89,7 +99,12 @@ impl Store {
 }
 
 pub(crate) fn find_several(size: usize) -> String {
-    let mut sql = concat!("SELECT ", columns!(), " FROM interactions WHERE id IN (").to_owned();
+    several(concat!("SELECT ", columns!(), " FROM interactions WHERE id IN ("), size)
+}
+
+/// `head`, then `size` placeholders, and the bracket that closes.
+pub(super) fn several(head: &str, size: usize) -> String {
+    let mut sql = head.to_owned();
     for number in 1..=size {
         let comma = if number == 1 { "" } else { ", " };
         // Writing to a string does not fail.

@@ -37,6 +37,7 @@ pub(crate) use self::{
     find::{CLAIM, FIND, WAITING, find_several},
     once::{MOVE, PROVED},
     returns::TAKE as TAKE_RETURN,
+    seal::find_operations,
     withdraw::{WITHDRAW, WITHDRAW_APPROVALS},
 };
 

@@ -4,10 +4,13 @@
 //! whoever can write to the database could have them agree to another destination
 //! than the one that was asked for (R-GW-04), or to another call.
 
+use std::collections::BTreeMap;
+
 use elicit::Principal;
 use jiff::Timestamp;
 use sqlx::{AnyConnection, Row as _};
 
+use super::find::several;
 use super::{Destination, Interaction, InteractionId, NewInteraction, Operation};
 use crate::audit::{AuditAction, AuditEntry, Outcome};
 use crate::vault::{Record, RecordKind, Vault};
@@ -82,13 +85,25 @@ pub(super) async fn operation(
     let row = sqlx::query(FIND_OPERATION).bind(id).fetch_optional(&mut *connection).await?;
     let sealed: Option<Vec<u8>> = row.map(|row| row.try_get("operation")).transpose()?.flatten();
     let Some(sealed) = sealed else { return Ok(None) };
+    open_operation(connection, interaction, &sealed, vault).await.map(Some)
+}
+
+async fn open_operation(
+    connection: &mut AnyConnection,
+    interaction: &Interaction,
+    sealed: &[u8],
+    vault: &Vault,
+) -> Result<Operation, StoreError> {
     let scope = scope_of(interaction);
     let place = Record { kind: RecordKind::Operation, ..place(&interaction.id, &interaction.principal, &scope) };
-    let read = vault.open(&place, &sealed).and_then(|bytes| Operation::parse(&bytes).ok_or(KeyError::Malformed));
-    match read {
-        Ok(operation) => Ok(Some(operation)),
+    match vault.open(&place, sealed).and_then(|bytes| Operation::parse(&bytes).ok_or(KeyError::Malformed)) {
+        Ok(operation) => Ok(operation),
         Err(source) => Err(key_notes::behind(connection, unopened(&interaction.id, source)).await),
     }
+}
+
+pub(crate) fn find_operations(size: usize) -> String {
+    several("SELECT id, operation FROM interactions WHERE operation IS NOT NULL AND id IN (", size)
 }
 
 pub(super) fn unopened(id: &InteractionId, source: KeyError) -> StoreError {
@@ -124,6 +139,38 @@ impl Store {
             self.note_tampering(interaction, error, now).await;
         }
         read
+    }
+
+    /// The calls that `interactions` are asked for, by their ids, where they are kept still and open; what was changed in the
+    /// database is audited. For a list: few statements, however many they are.
+    pub async fn operations(
+        &self,
+        interactions: &[&Interaction],
+        now: Timestamp,
+    ) -> Result<BTreeMap<InteractionId, Operation>, StoreError> {
+        let ids: Vec<_> = interactions.iter().map(|one| &one.id).collect();
+        let (found, unopened) = Self::within(async {
+            let mut sealed = BTreeMap::new();
+            for row in self.rows_of(&ids, find_operations).await? {
+                sealed.insert(row.try_get::<String, _>("id")?, row.try_get::<Vec<u8>, _>("operation")?);
+            }
+            let (mut found, mut unopened) = (BTreeMap::new(), Vec::new());
+            let mut connection = self.shared.reader.acquire().await?;
+            for one in interactions {
+                let Some(sealed) = sealed.get(one.id.as_str()) else { continue };
+                match open_operation(&mut connection, one, sealed, &self.shared.vault).await {
+                    Ok(operation) => drop(found.insert(one.id.clone(), operation)),
+                    Err(error) if error.is_unopened() => unopened.push((*one, error)),
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok((found, unopened))
+        })
+        .await?;
+        for (one, error) in unopened {
+            self.note_tampering(one, &error, now).await;
+        }
+        Ok(found)
     }
 
     /// Audits it if this is why a step was not taken (R-SEC-03). After the transaction, which is rolled back.

@@ -291,12 +291,15 @@ pub(crate) async fn an_edited_call_is_not_shown_and_not_approved(database: Datab
     let one = consented(&store, about("1")).await;
     let two = store.ask(&[about("2")], None, at(0)).await.unwrap().remove(0);
     let read = store.operation(&one, at(3)).await.unwrap().unwrap();
+    let all = store.operations(&[&one], at(3)).await.unwrap();
+    assert_eq!(all.get(&one.id), Some(&read), "one by one and all at once are the same");
     assert!(read == operation("1"));
     let sql = format!(
         "UPDATE interactions SET operation = (SELECT operation FROM interactions WHERE id = '{}') WHERE id = '{}'",
         two.id, one.id
     );
     assert_eq!(database.run(&sql).await, 1);
+    assert!(store.operations(&[&one], at(3)).await.unwrap().is_empty(), "a list leaves it out");
     let error = store.operation(&one, at(3)).await.unwrap_err();
     assert!(error.is_tampered(), "{error}");
     let refused = store.complete(one.clone(), ONCE, at(3)).await;

@@ -1,6 +1,6 @@
 //! Which request goes where, and the endpoints that only tell.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::to_bytes;
@@ -28,16 +28,8 @@ async fn answer(
     let (head, body) = request.into_parts();
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
     let endpoint = Endpoint::ALL.into_iter().find(|endpoint| endpoint.path(&inner.base) == head.uri.path());
-    let entry = inner.log.add(Recorded {
-        index: 0,
-        http_method: head.method,
-        path: head.uri.to_string(),
-        headers: head.headers,
-        body,
-        era: Era::Legacy,
-        method: endpoint.map(|endpoint| format!("{endpoint:?}")).unwrap_or_default(),
-        outcome: Arc::new(Mutex::new(Outcome::Pending)),
-    });
+    let method = endpoint.map(|endpoint| format!("{endpoint:?}")).unwrap_or_default();
+    let entry = inner.log.add(Recorded::new(head, body, Era::Legacy, method));
     let response = match endpoint {
         Some(endpoint) => {
             let behaviour = lock(&inner.behaviours).get(&endpoint).cloned().unwrap_or(Behaviour::Check);

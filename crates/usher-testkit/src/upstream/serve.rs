@@ -1,4 +1,4 @@
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -31,16 +31,8 @@ async fn handle(
     let post = head.method == Method::POST;
     let era = if post && is_modern(version, &message.text) { Era::Modern } else { Era::Legacy };
     let response = || if message.is_response() { "response" } else { "" }.to_owned();
-    let entry = inner.log.add(Recorded {
-        index: 0,
-        http_method: head.method.clone(),
-        path: head.uri.to_string(),
-        headers: head.headers,
-        body,
-        era,
-        method: message.method().unwrap_or_else(response),
-        outcome: Arc::new(Mutex::new(Outcome::Pending)),
-    });
+    let method = message.method().unwrap_or_else(response);
+    let entry = inner.log.add(Recorded::new(head, body, era, method));
     inner.check_forbidden(&entry);
     let settled = |answer: Response| {
         inner.log.settle(&entry, Outcome::Answered);
@@ -55,7 +47,7 @@ async fn handle(
     {
         return settled(refused(refusal));
     }
-    match head.method {
+    match entry.http_method {
         Method::POST => {}
         Method::GET if inner.config.eras.serves(Era::Legacy) => {
             return legacy::open_stream(&inner, entry).await;

@@ -88,7 +88,7 @@ impl Broker {
     /// The providers for which something is done anew for this very call.
     fn per_call<'c>(&self, call: Call<'c>) -> Vec<&'c str> {
         let is_per_call = |need: &&Need| self.config.provider(&need.provider).is_some_and(Provider::is_per_call);
-        let needs = call.upstream.needs.iter().filter(|need| call.requires(need)).filter(is_per_call);
+        let needs = call.upstream.needs.iter().filter(is_per_call).filter(|need| call.requires(need));
         needs.map(|need| need.provider.as_str()).collect()
     }
 

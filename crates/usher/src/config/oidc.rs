@@ -54,6 +54,26 @@ impl Oidc {
     }
 }
 
+#[cfg(test)]
+impl Oidc {
+    /// What the section means that names nothing but the issuer and the client `usher`.
+    pub(crate) fn of(issuer: &str) -> Self {
+        Self {
+            issuer: Issuer::parse(issuer).unwrap(),
+            client_id: "usher".to_owned(),
+            client_secret: None,
+            user_claim: "sub".to_owned(),
+            audience: None,
+            scopes: Vec::new(),
+            scopes_supported: Vec::new(),
+            sign_in_scopes: Vec::new(),
+            session_idle: IDLE.0,
+            session_lifetime: LIFETIME.0,
+            tokens: AccessTokens::Jwt,
+        }
+    }
+}
+
 /// An issuer identifier: a URL, and its exact text, which is what counts (OpenID Connect Core, section 3.1.3.7).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issuer {

@@ -7,7 +7,7 @@ use usher::broker::NotCompleted;
 use usher_store::{AuditAction, InteractionId, InteractionState};
 use usher_testkit::{
     checkout::{Checkout, Confirming},
-    client::Reply,
+    client::{Modern, Reply},
     idp::Idp,
     person::{Page, Person},
     upstream::{Question, Script, Upstream},
@@ -79,6 +79,16 @@ impl Shop {
         let form = page.form_by_button(if pay { "Pay" } else { "Cancel" });
         let back = person.submission(&page, &form, None, &[]).send().await;
         back.location().unwrap().to_owned()
+    }
+
+    /// Asked, agreed, and at the checkout, where the person pays (`pay`) or does not: the question, the person, and the address
+    /// that leads back.
+    async fn gone(&self, client: &Modern, pay: bool) -> (Reply, Person, String) {
+        let asked = ask(client, REPORT).await;
+        let person = self.stage.person().await;
+        let address = self.leave(&person, &asked.url()).await;
+        let back = self.at_checkout(&person, &address, pay).await;
+        (asked, person, back)
     }
 
     async fn state(&self, url: &str) -> InteractionState {
@@ -183,10 +193,7 @@ async fn a_held_call_goes_on_when_it_is_paid() {
 #[tokio::test]
 async fn a_return_without_payment_completes_nothing() {
     let shop = shop("", true).await;
-    let asked = ask(&shop.stage.modern(), REPORT).await;
-    let person = shop.stage.person().await;
-    let address = shop.leave(&person, &asked.url()).await;
-    let back = shop.at_checkout(&person, &address, false).await;
+    let (asked, person, back) = shop.gone(&shop.stage.modern(), false).await;
     let page = person.get(&back).await;
     is_heading(&page, "Waiting for Example Pay");
     assert!(page.text().contains("says that it is not done yet"), "{}", page.text());
@@ -213,10 +220,7 @@ async fn a_return_without_payment_completes_nothing() {
 #[tokio::test]
 async fn only_a_plain_answer_confirms() {
     let shop = shop("", true).await;
-    let asked = ask(&shop.stage.modern(), REPORT).await;
-    let person = shop.stage.person().await;
-    let address = shop.leave(&person, &asked.url()).await;
-    let back = shop.at_checkout(&person, &address, true).await;
+    let (asked, person, back) = shop.gone(&shop.stage.modern(), true).await;
     shop.checkout.behave(Confirming::Drop);
     let mut page = person.get(&back).await;
     assert!(page.text().contains("could not be reached"), "{}", page.text());
@@ -245,10 +249,7 @@ async fn only_a_plain_answer_confirms() {
 #[tokio::test]
 async fn a_silent_side_is_given_up() {
     let shop = shop("", true).await;
-    let asked = ask(&shop.stage.modern(), REPORT).await;
-    let person = shop.stage.person().await;
-    let address = shop.leave(&person, &asked.url()).await;
-    let back = shop.at_checkout(&person, &address, true).await;
+    let (_, person, back) = shop.gone(&shop.stage.modern(), true).await;
     shop.checkout.behave(Confirming::Silence);
     let page = person.visit(Method::GET, &back).patience(std::time::Duration::from_secs(20)).send().await;
     assert!(page.text().contains("did not answer within 10 seconds"), "{}", page.text());
@@ -259,10 +260,7 @@ async fn a_silent_side_is_given_up() {
 async fn a_way_back_is_good_once_and_for_one_browser() {
     let shop = shop("", true).await;
     let client = shop.stage.modern();
-    let asked = ask(&client, REPORT).await;
-    let person = shop.stage.person().await;
-    let address = shop.leave(&person, &asked.url()).await;
-    let back = shop.at_checkout(&person, &address, true).await;
+    let (asked, person, back) = shop.gone(&client, true).await;
     let other = shop.stage.person().await;
     let refused = async |person: &Person, address: &str| {
         let page = person.get(address).await;
@@ -326,10 +324,7 @@ async fn the_other_side_can_say_that_it_is_done() {
 async fn a_visit_for_a_user_is_good_until_they_disconnect() {
     let shop = shop("per = \"user\"", true).await;
     let client = shop.stage.modern();
-    let asked = ask(&client, REPORT).await;
-    let person = shop.stage.person().await;
-    let address = shop.leave(&person, &asked.url()).await;
-    let back = shop.at_checkout(&person, &address, true).await;
+    let (asked, person, back) = shop.gone(&client, true).await;
     is_heading(&person.get(&back).await, "Done");
     assert!(went(&retry(&client, REPORT, &asked, ACCEPT).await));
     let other = r#"{"name":"buy_report","arguments":{"number":8}}"#;
@@ -352,10 +347,7 @@ async fn a_visit_for_a_user_is_good_until_they_disconnect() {
 async fn a_decline_after_leaving_ends_the_call() {
     let shop = shop("", true).await;
     let client = shop.stage.modern();
-    let asked = ask(&client, REPORT).await;
-    let person = shop.stage.person().await;
-    let address = shop.leave(&person, &asked.url()).await;
-    let back = shop.at_checkout(&person, &address, true).await;
+    let (asked, person, back) = shop.gone(&client, true).await;
     is_heading(&person.decline(&asked.url()).await, "Declined");
     is_heading(&person.get(&back).await, "Declined");
     let late = shop.stage.app().broker.complete_external("weather", &Shop::id(&asked.url())).await;

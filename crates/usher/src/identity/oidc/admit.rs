@@ -75,22 +75,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::config::{AccessTokens, Issuer};
 
     fn config() -> Oidc {
-        Oidc {
-            issuer: Issuer::parse("https://id.example").unwrap(),
-            client_id: "usher".to_owned(),
-            client_secret: None,
-            user_claim: "sub".to_owned(),
-            audience: None,
-            scopes: Vec::new(),
-            scopes_supported: Vec::new(),
-            sign_in_scopes: Vec::new(),
-            session_idle: std::time::Duration::from_hours(8),
-            session_lifetime: std::time::Duration::from_hours(24),
-            tokens: AccessTokens::Jwt,
-        }
+        Oidc::of("https://id.example")
     }
 
     /// The claims of a right token, with these in place of its own.

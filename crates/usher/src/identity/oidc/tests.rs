@@ -40,19 +40,7 @@ impl Scene {
     async fn new() -> Self {
         install_crypto_provider();
         let idp = Idp::start().await;
-        let config = Oidc {
-            issuer: Issuer::parse(&idp.issuer()).unwrap(),
-            client_id: "usher".to_owned(),
-            client_secret: None,
-            user_claim: "sub".to_owned(),
-            audience: None,
-            scopes: Vec::new(),
-            scopes_supported: Vec::new(),
-            sign_in_scopes: Vec::new(),
-            session_idle: std::time::Duration::from_hours(8),
-            session_lifetime: std::time::Duration::from_hours(24),
-            tokens: AccessTokens::Jwt,
-        };
+        let config = Oidc::of(&idp.issuer());
         let clock = Arc::new(Ahead::default());
         let egress = Egress::allowing(Allowed::default()).unwrap();
         let provider = Arc::new(OpenIdProvider::new(config, egress, clock.clone()));

@@ -115,15 +115,9 @@ async fn portal(visitor: &Visitor, person: &SignedIn) -> Result<Portal, StoreErr
     let (app, now) = (&visitor.app, visitor.app.clock.now());
     let waiting = app.store.waiting_interactions(&person.user, now).await?;
     let resting = app.store.resting(&person.user, now).await?;
-    let mut calls = BTreeMap::new();
-    for one in waiting.iter().chain(resting.iter().map(|resting| &resting.interaction)) {
-        match app.store.operation(one, now).await {
-            Ok(call) => calls.extend(call.map(|call| (one.id.clone(), call))),
-            // Its own page says what is wrong with it.
-            Err(error) if error.is_unopened() => {}
-            Err(error) => return Err(error),
-        }
-    }
+    // What is wrong with one that does not open is said by its own page.
+    let asked: Vec<_> = waiting.iter().chain(resting.iter().map(|resting| &resting.interaction)).collect();
+    let calls = app.store.operations(&asked, now).await?;
     let connections = app.store.connections(&person.user).await?;
     let found = Found { waiting, resting, connections, calls };
     let csrf = |form: Form<'_>| person.csrf(form);

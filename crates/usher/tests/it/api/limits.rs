@@ -3,7 +3,8 @@
 use usher_store::{ApiScope, AuditAction};
 use usher_testkit::{DEADLINE, within};
 
-use super::{Server, audited, stage};
+use super::{Answer, Server, audited, stage};
+use crate::harness::Stage;
 
 #[tokio::test]
 async fn a_key_is_used_so_often_a_minute() {
@@ -24,15 +25,21 @@ async fn a_key_is_used_so_often_a_minute() {
     assert_eq!(server.get(&asked.path()).await.status, 200);
 }
 
+/// Asks four questions, where three may be asked: what the fourth is told.
+async fn fourth(stage: &Stage) -> (Server, Answer) {
+    let server = Server::weather(stage).await;
+    for client in ["one", "two", "three"] {
+        server.asked(client).await;
+    }
+    let refused = server.ask("four").await;
+    refused.problem(429, "too-many-questions");
+    (server, refused)
+}
+
 #[tokio::test]
 async fn questions_count_whoever_asks_them() {
     let stage = stage("user_questions_per_minute = 3").await;
-    let server = Server::weather(&stage).await;
-    server.asked("one").await;
-    server.asked("two").await;
-    server.asked("three").await;
-    let refused = server.ask("four").await;
-    refused.problem(429, "too-many-questions");
+    let (server, refused) = fourth(&stage).await;
     assert_eq!(server.ask("two").await.status, 200, "to join is to ask nothing new");
     assert_eq!(stage.audited(AuditAction::InteractionLimited).await, 1);
     stage.clock.forward(i64::try_from(refused.retry_after()).unwrap());
@@ -42,12 +49,7 @@ async fn questions_count_whoever_asks_them() {
 #[tokio::test]
 async fn a_person_has_so_many_open_questions() {
     let stage = stage("user_open_questions = 3").await;
-    let server = Server::weather(&stage).await;
-    server.asked("one").await;
-    server.asked("two").await;
-    server.asked("three").await;
-    let refused = server.ask("four").await;
-    refused.problem(429, "too-many-questions");
+    let (server, refused) = fourth(&stage).await;
     assert!(refused.retry_after() <= 900, "{refused:?}");
     assert_eq!(server.ask("two").await.status, 200, "what is open may be joined");
 }
