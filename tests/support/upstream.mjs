@@ -41,11 +41,17 @@ function needsKey(method, params) {
   return method === 'prompts/get' || method === 'resources/read';
 }
 
+/** The key of a request that carries it in a header of its own. */
+const apiKey = (headers) => headers['x-api-key'];
+
 /**
  * Starts it. `keys` are the ones that it takes (a set that a test may change), `calls` what arrived:
- * `{ method, params, key, headers }`. `GET /me` is the provider's check of a key.
+ * `{ method, params, key, good, headers }`. `GET /me` is the provider's check of a key.
+ *
+ * `read` finds the key in the headers, `admits` says whether it is good, `always` has each request need one, and `refusal`
+ * are the headers of a 401. `routes` has the answers to GET at other paths.
  */
-export async function startUpstream() {
+export async function startUpstream({ read = apiKey, admits = (key) => keys.has(key), always = false, refusal = {}, routes = {} } = {}) {
   const keys = new Set();
   const calls = [];
   const sessions = new Set();
@@ -54,6 +60,7 @@ export async function startUpstream() {
     try {
       const path = new URL(request.url, 'http://upstream').pathname;
       if (path === '/me') return me(request, response);
+      if (path in routes) return send(response, 200, routes[path]);
       if (path !== '/mcp') return send(response, 404);
       if (request.method === 'DELETE') {
         sessions.delete(request.headers['mcp-session-id']);
@@ -61,7 +68,7 @@ export async function startUpstream() {
       }
       if (request.method !== 'POST') return send(response, 405);
       const message = JSON.parse(await body(request));
-      return mcp(message, request.headers, response);
+      return await mcp(message, request.headers, response);
     } catch (error) {
       return send(response, 500, { message: String(error) });
     }
@@ -72,10 +79,12 @@ export async function startUpstream() {
     return keys.has(key) ? send(response, 200, { user: 'someone' }) : send(response, 401, { message: 'bad key' });
   }
 
-  function mcp(message, headers, response) {
+  async function mcp(message, headers, response) {
     const { id, method, params } = message;
     const modern = headers['mcp-protocol-version'] === MODERN;
-    const key = headers['x-api-key'];
+    const key = read(headers);
+    const good = Boolean(key) && (await admits(key));
+    if (always && !good) return send(response, 401, { message: 'key needed' }, refusal);
     if (!modern && method === 'initialize') {
       const session = randomUUID();
       sessions.add(session);
@@ -84,7 +93,7 @@ export async function startUpstream() {
     }
     if (!modern && !sessions.has(headers['mcp-session-id'])) return send(response, 404);
     if (id === undefined) return send(response, 202);
-    calls.push({ method, params, key, headers });
+    calls.push({ method, params, key, good, headers });
     if (modern && method === 'server/discover') {
       const result = {
         resultType: 'complete',
@@ -96,7 +105,7 @@ export async function startUpstream() {
       };
       return send(response, 200, { jsonrpc: '2.0', id, result });
     }
-    if (needsKey(method, params) && !keys.has(key)) return send(response, 401, { message: 'key needed' });
+    if (needsKey(method, params) && !good) return send(response, 401, { message: 'key needed' }, refusal);
     const answer = ANSWERS[method];
     if (!answer) {
       const error = { code: -32601, message: `no method ${method}` };
@@ -117,7 +126,7 @@ export async function startUpstream() {
     keys,
     calls,
     /** The calls that got as far as the work itself. */
-    served: (method) => calls.filter((call) => call.method === method && keys.has(call.key)),
+    served: (method) => calls.filter((call) => call.method === method && call.good),
     stop() {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(resolve));
