@@ -29,15 +29,10 @@ token_endpoint = "${issuer}/token"
 client_id = "${CLIENT.id}"
 client_secret = "${CLIENT.secret}"
 scopes = ["openid", "profile", "offline_access", "notes:read"]
-authorize = { prompt = "consent" }
-[provider.revocation]
-endpoint = "${issuer}/token/revocation"
-[provider.account]
-get = "${issuer}/me"
-field = "name"
-[provider.scope."notes:read"]
-en = "read your notes"
-zh-CN = "读取您的笔记"
+authorize = { parameters = { prompt = "consent" } }
+revocation = { endpoint = "${issuer}/token/revocation" }
+account = { url = "${issuer}/me", member = "name" }
+scope_text = { "notes:read" = { en = "read your notes", "zh-CN" = "读取您的笔记" } }
 ${server(upstream)}`;
 
 /** The provider that the server itself names. */
