@@ -358,7 +358,7 @@ pub(crate) async fn what_is_due_is_found_among_thousands(database: Database) {
     let sql = format!(
         "INSERT INTO credentials (id, credential_key, user_key, issuer, subject, provider, version, status, created_at, \
          updated_at, sealed, refresh_at) {numbers} SELECT 'id-' || i, 'key-' || i, 'user-' || i, issuer, 'many-' || i, \
-         provider, version, status, created_at, updated_at, sealed, {} + i * 1000000 FROM n, credentials \
+         provider, version, status, created_at, updated_at, sealed, {} + i * CAST(1000000 AS BIGINT) FROM n, credentials \
          WHERE subject = 'user-1'",
         at(DUE + 10).as_microsecond()
     );
