@@ -19,8 +19,8 @@ macro_rules! refresh_lease {
     };
 }
 
-/// How long a lease lasts: longer than the deadline of the request that it is for. After it another one may try, since whoever
-/// had it is taken for gone.
+/// How long a lease lasts: longer than the deadline of the request that it is for. After it another one may try, since
+/// whoever had it is taken for gone.
 pub const REFRESH_LEASE: SignedDuration = SignedDuration::from_micros(refresh_lease!());
 
 /// Somebody else can come between only as often as leases end.
@@ -28,8 +28,8 @@ const ATTEMPTS: usize = 8;
 
 const TABLE: &str = "credentials";
 
-/// By which clock leases are measured on PostgreSQL: the one that all replicas share. On SQLite there is one process, and the time
-/// is its own.
+/// By which clock leases are measured on PostgreSQL: the one that all replicas share. On SQLite there is one process,
+/// and the time is its own.
 macro_rules! shared_clock {
     () => {
         "CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000) AS BIGINT)"
@@ -43,7 +43,8 @@ macro_rules! lease {
             $clock,
             " + ",
             refresh_lease!(),
-            " WHERE credential_key = $1 AND version = $2 AND status <> 'rejected' AND (lease_until IS NULL OR lease_until <= ",
+            " WHERE credential_key = $1 AND version = $2 AND status <> 'rejected' \
+             AND (lease_until IS NULL OR lease_until <= ",
             $clock,
             ") AND (attempts = 0 OR refresh_at IS NULL OR refresh_at <= $4) RETURNING ",
             columns!()
@@ -66,8 +67,8 @@ macro_rules! remaining {
 macro_rules! due {
     ($clock:expr) => {
         concat!(
-            "SELECT issuer, subject, provider, version FROM credentials WHERE refresh_at <= $1 AND status <> 'rejected' \
-             AND (lease_until IS NULL OR lease_until <= ",
+            "SELECT issuer, subject, provider, version FROM credentials WHERE refresh_at <= $1 \
+             AND status <> 'rejected' AND (lease_until IS NULL OR lease_until <= ",
             $clock,
             ") ORDER BY refresh_at LIMIT $2"
         )
@@ -88,14 +89,14 @@ pub(crate) const GIVE_UP: &str =
 pub enum Lease {
     /// It is the caller's, who sends the request now. Committed.
     Held(HeldLease),
-    /// Somebody else is at it. Wait for the credential's [event](crate::Event::Credential), and ask again at this time at the
-    /// latest (by the caller's clock).
+    /// Somebody else is at it. Wait for the credential's [event](crate::Event::Credential), and ask again at this time
+    /// at the latest (by the caller's clock).
     Busy {
         /// When their lease ends by itself.
         until: Timestamp,
     },
-    /// An attempt failed a while ago, and the next one is not to come before this time. What is stored may be used for as
-    /// long as it is good.
+    /// An attempt failed a while ago, and the next one is not to come before this time. What is stored may be used for
+    /// as long as it is good.
     Resting {
         /// From when on it may be tried again.
         until: Timestamp,
@@ -106,8 +107,9 @@ pub enum Lease {
     Gone,
 }
 
-/// The right to refresh one grant, once.
-#[derive(Debug)]
+/// The right to refresh one grant, once. A copy of it is for trying again to store what the provider gave, where the store
+/// did not answer: what is stored twice is stored once.
+#[derive(Debug, Clone)]
 pub struct HeldLease {
     /// The credential as it was when the lease was taken: what is refreshed.
     pub credential: Credential,
@@ -129,11 +131,12 @@ impl Store {
     /// Asks to be the one who refreshes a user's grant, having seen this version of it. One commit, where it is
     /// [held](Lease::Held); else nothing is written.
     ///
-    /// A lease lasts for [`REFRESH_LEASE`], on PostgreSQL by the clock of the server: a replica whose clock is wrong takes
-    /// nobody's. `owner` names the caller, for people who look into the database; each lease is another one, also of the same
-    /// owner.
+    /// A lease lasts for [`REFRESH_LEASE`], on PostgreSQL by the clock of the server: a replica whose clock is wrong
+    /// takes nobody's. `owner` names the caller, for people who look into the database; each lease is another one, also
+    /// of the same owner.
     ///
-    /// A credential that cannot be read is an error of which [`StoreError::is_unopened`] is true, and is not due any more.
+    /// A credential that cannot be read is an error of which [`StoreError::is_unopened`] is true, and is not due any
+    /// more.
     pub async fn lease_refresh(
         &self,
         user: &UserId,
@@ -234,11 +237,12 @@ impl Store {
         Ok(rests.map(|until| Lease::Resting { until }))
     }
 
-    /// Grants whose time to be refreshed has come and that nobody refreshes right now, those that wait for longest first; by
-    /// index, however many credentials there are.
+    /// Grants whose time to be refreshed has come and that nobody refreshes right now, those that wait for longest
+    /// first; by index, however many credentials there are.
     ///
-    /// What is due stays due until its refresh succeeds, fails for good, or [is put off](crate::RefreshFailed::Later): whoever
-    /// cannot refresh one (its provider is not configured any more) puts it off, or it stays in front of all others.
+    /// What is due stays due until its refresh succeeds, fails for good, or [is put off](crate::RefreshFailed::Later):
+    /// whoever cannot refresh one (its provider is not configured any more) puts it off, or it stays in front of all
+    /// others.
     pub async fn due_refreshes(&self, now: Timestamp, limit: u32) -> Result<Vec<DueRefresh>, StoreError> {
         Self::within(async {
             let rows = sqlx::query(self.by_clock(DUE))
