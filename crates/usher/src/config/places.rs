@@ -416,7 +416,11 @@ mod tests {
             ("upstream[0]", "need", "write it as [[upstream.needs]]"),
             ("upstream[0]", "check", "it belongs in [provider.check]; known here: name, title"),
             ("upstream[0].needs[1]", "hold", "it belongs in [[upstream]], above its [[upstream.needs]]; known here: "),
-            ("upstream[0].needs[1]", "label", "it belongs in [[provider.field]]; known here: "),
+            (
+                "upstream[0].needs[1]",
+                "label",
+                "it belongs in [[provider.field]] or in [[provider.input]]; known here: ",
+            ),
             ("provider[2]", "fields", "write it as [[provider.field]]"),
             ("provider[2]", "token_url", "write it as token_endpoint"),
             ("provider[2]", "redirect_uri", "remove it; it is public_url, /callback/ and the name of the provider"),
@@ -425,7 +429,7 @@ mod tests {
             ("provider[2].reply", "pkce", "it belongs in [provider.authorize]"),
             ("provider[2]", "label", "it belongs in [[provider.field]]"),
             ("provider[2]", "header", "it belongs in [provider.check]"),
-            ("provider[2].check", "label", "it belongs in [[provider.field]]; known here: "),
+            ("provider[2].check", "label", "it belongs in [[provider.field]] or in [[provider.input]]; known here: "),
             ("store", "public_url", "it belongs at the top of the file, before the first [table]; known here: "),
             ("store", "telemetry", "remove it; known here: url, url_file, url_env"),
         ] {
