@@ -300,9 +300,10 @@ pub(super) fn fix(path: &str, key: &str, known: &[&str]) -> String {
         return (*fix).to_owned();
     }
     // A table within this one that has the key is what was meant, most likely; its head was forgotten.
-    let singular = key.strip_suffix('s').filter(|singular| known.contains(singular));
+    let one_or_many = [key.strip_suffix('s').unwrap_or(key).to_owned(), format!("{key}s")];
+    let is_close = one_or_many.iter().any(|other| known.contains(&other.as_str()));
     for meant in [key, key.strip_suffix('s').unwrap_or(key)] {
-        if known.contains(&meant) || singular.is_some() {
+        if known.contains(&meant) || is_close {
             break;
         }
         let found = others().find(|section| is_inside(section) && section.keys.contains(&meant));
