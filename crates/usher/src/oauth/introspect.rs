@@ -16,14 +16,16 @@ pub(super) async fn complete(egress: &Egress, server: &Server, client: &Client, 
     if tokens.expires_at.is_some() {
         return;
     }
-    match ask(egress, server, client, tokens).await {
-        Some(Ok(document)) => {
-            if document.get("active") == Some(&Value::Bool(true)) {
-                tokens.expires_at = document.get("exp").and_then(|exp| lifetime::at(exp, Expires::Unix, now));
-            }
+    let document = match ask(egress, server, client, tokens).await {
+        Some(Ok(document)) => document,
+        Some(Err(error)) => {
+            tracing::info!(issuer = server.issuer(), error, "a token could not be asked about");
+            return;
         }
-        Some(Err(error)) => tracing::info!(issuer = server.issuer(), error, "a token could not be asked about"),
-        None => {}
+        None => return,
+    };
+    if document.get("active") == Some(&Value::Bool(true)) {
+        tokens.expires_at = document.get("exp").and_then(|exp| lifetime::at(exp, Expires::Unix, now));
     }
 }
 
@@ -39,7 +41,7 @@ async fn ask(egress: &Egress, server: &Server, client: &Client, tokens: &Tokens)
         ("token_type_hint".to_owned(), "access_token".to_owned()),
     ];
     let request = Outgoing { method: Method::Post, url, sent: Sent::Form, parameters, headers: Vec::new() };
-    let request = request.with_client(client).build(http);
+    let request = request.with_client(client, &server.definition().client_id_parameter).build(http);
     Some(match answer(request, ANSWER_AT_MOST).await {
         Ok(answer) => match Answered::read(&answer, Format::Json) {
             Answered { status, document: Some(document), .. } if status.is_success() => Ok(document),
