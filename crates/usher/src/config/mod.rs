@@ -66,7 +66,7 @@ pub use pattern::{Pattern, PatternError};
 pub use processes::Processes;
 pub use provider::{Provider, ProviderKind};
 pub use public_url::{PublicUrl, PublicUrlError};
-pub(crate) use target::is_loopback;
+pub(crate) use target::{is_loopback, is_private};
 pub use template::{Template, TemplateError};
 pub use text::Text;
 pub use upstream::{Fallback, Transport, Upstream};

@@ -6,17 +6,21 @@
 
 mod address;
 mod answer;
+mod endpoint;
 mod guard;
 
 use std::{sync::Arc, time::Duration};
 
 use url::Url;
 
-pub(crate) use self::answer::{Answer, NoAnswer, answer};
 use self::guard::Guard;
 pub use self::{
     address::Network,
     guard::{Allowed, Blocked},
+};
+pub(crate) use self::{
+    answer::{Answer, NoAnswer, answer},
+    endpoint::endpoint,
 };
 
 /// How long a TCP and TLS handshake may take.
