@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex},
+    sync::{Arc, LazyLock, Mutex},
 };
 
 use axum::{
@@ -13,6 +13,27 @@ use axum::{
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde_json::Value;
 use url::Url;
+
+use crate::egress::{Allowed, Egress, Network};
+
+/// A way out for which the operator allows this machine.
+pub(crate) fn egress() -> Egress {
+    static EGRESS: LazyLock<Egress> = LazyLock::new(|| {
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        let networks = vec![Network::parse("127.0.0.1").unwrap()];
+        Egress::allowing(Allowed { networks, hosts: Vec::new() }).unwrap()
+    });
+    EGRESS.clone()
+}
+
+/// One for which nothing is allowed.
+pub(crate) fn strict_egress() -> Egress {
+    static EGRESS: LazyLock<Egress> = LazyLock::new(|| {
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        Egress::new().unwrap()
+    });
+    EGRESS.clone()
+}
 
 /// One request that came.
 #[derive(Debug, Clone)]

@@ -4,6 +4,7 @@
 //! Everything is read anew each time; what is kept, and for how long, is the caller's. Each request has ten seconds, and all of
 //! them together [`DISCOVERY_DEADLINE`].
 
+pub mod known;
 mod reach;
 pub mod resource;
 pub mod server;

@@ -152,7 +152,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::egress::Egress;
+    use crate::oauth::site;
 
     fn url(text: &str) -> Url {
         Url::parse(text).unwrap()
@@ -248,8 +248,7 @@ mod tests {
     /// R-OAUTH-05
     #[test]
     fn the_issuer_of_the_configuration_is_used_or_else_the_first() {
-        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-        let egress = Egress::new().unwrap();
+        let egress = site::strict_egress();
         let upstream = url(UPSTREAM);
         let choose = |named: &[&str], pinned: Option<&str>| {
             let pinned = pinned.map(|text| Issuer::parse(text).unwrap());

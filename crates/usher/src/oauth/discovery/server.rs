@@ -160,7 +160,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::egress::{Allowed, Egress, Network};
+    use crate::oauth::site;
 
     const ISSUER: &str = "https://id.example/tenant";
 
@@ -175,9 +175,7 @@ mod tests {
     }
 
     fn parse(document: &Value, issuer: &str) -> Result<ServerMetadata, ServerError> {
-        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-        let networks = vec![Network::parse("127.0.0.1").unwrap()];
-        let egress = Egress::allowing(Allowed { networks, hosts: Vec::new() }).unwrap();
+        let egress = site::egress();
         let upstream = Url::parse("http://mcp.internal:8080/mcp").unwrap();
         let reach = Reach::of(&egress, &upstream, None);
         ServerMetadata::parse(document.to_string().as_bytes(), &Issuer::parse(issuer).unwrap(), &reach)

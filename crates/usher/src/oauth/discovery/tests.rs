@@ -2,8 +2,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    egress::{Allowed, Blocked, Egress, Network},
-    oauth::site::Site,
+    egress::{Blocked, Egress},
+    oauth::site::{self, Site},
 };
 
 const RESOURCE: &str = "/.well-known/oauth-protected-resource/mcp";
@@ -21,10 +21,7 @@ struct World {
 impl World {
     /// Everything as it should be; the operator allows what is on this machine.
     async fn right() -> Self {
-        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-        let networks = vec![Network::parse("127.0.0.1").unwrap()];
-        let egress = Egress::allowing(Allowed { networks, hosts: Vec::new() }).unwrap();
-        let world = Self { egress, mcp: Site::start().await, id: Site::start().await };
+        let world = Self { egress: site::egress(), mcp: Site::start().await, id: Site::start().await };
         world.mcp.has(RESOURCE, &world.resource());
         world.id.has(OAUTH, &world.server(&world.id.origin));
         world
@@ -214,7 +211,7 @@ async fn a_server_without_pkce_gets_nobody() {
 #[tokio::test]
 async fn a_server_cannot_have_private_addresses_requested() {
     let mut world = World::right().await;
-    world.egress = Egress::new().unwrap();
+    world.egress = site::strict_egress();
     assert!(matches!(world.resource_fault().await, DocumentError::Content(ResourceError::Server { .. })));
     assert_eq!(world.id.paths(), Vec::<String>::new());
 
@@ -244,7 +241,7 @@ async fn redirects_are_not_followed() {
     assert!(matches!(world.discover().await, Err(DiscoveryError::NoResource { .. })));
     world.mcp.has(RESOURCE, &world.resource());
     world.id.answers(OAUTH, 307, vec![("location", inside.url("/x").to_string())], "");
-    assert_eq!(world.server_fault().await, DocumentError::Fetch(FetchError::Absent(StatusCode::NOT_FOUND)));
+    assert_eq!(world.server_fault().await, DocumentError::Fetch(FetchError::Absent(StatusCode::TEMPORARY_REDIRECT)));
     assert_eq!(inside.paths(), Vec::<String>::new());
 }
 

@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     config::Issuer,
-    egress::{Allowed, Egress, Network},
-    oauth::site::Site,
+    oauth::site::{self, Site},
 };
 
 const REDIRECT: &str = "https://usher.example/callback/notes/k";
@@ -17,9 +16,7 @@ async fn register_with(
     status: u16,
     reply: &str,
 ) -> (Result<Registered, RegistrationError>, Vec<Value>) {
-    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-    let networks = vec![Network::parse("127.0.0.1").unwrap()];
-    let egress = Egress::allowing(Allowed { networks, hosts: Vec::new() }).unwrap();
+    let egress = site::egress();
     let site = Site::start().await;
     site.says("/register", status, reply);
     let upstream = Url::parse("https://mcp.example/mcp").unwrap();
