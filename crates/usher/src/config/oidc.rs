@@ -202,7 +202,7 @@ fn user_claim(node: &Node<'_>) -> Option<String> {
 }
 
 /// Scope tokens (RFC 6749, section 3.3).
-fn scopes(node: &Node<'_>) -> Option<Vec<String>> {
+pub(super) fn scopes(node: &Node<'_>) -> Option<Vec<String>> {
     const EXAMPLE: &str = "[\"mcp\"]";
     let nodes = node.array(EXAMPLE)?;
     let is_scope =

@@ -13,13 +13,14 @@ use std::{sync::Arc, time::Duration};
 
 use url::Url;
 
+pub use self::answer::NoAnswer;
 use self::guard::Guard;
 pub use self::{
     address::Network,
     guard::{Allowed, Blocked},
 };
 pub(crate) use self::{
-    answer::{Answer, NoAnswer, answer},
+    answer::{Answer, answer},
     endpoint::endpoint,
 };
 
