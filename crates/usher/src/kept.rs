@@ -90,7 +90,7 @@ impl<T> Kept<T> {
 
     /// Begins a fetch, if nobody fetches and it is time to. It runs to its end whatever becomes of who began it: a client that
     /// leaves takes nothing from those who come next.
-    fn begin<F>(&self, clock: &dyn Clock, fetch: impl FnOnce(Turn) -> F)
+    pub(crate) fn begin<F>(&self, clock: &dyn Clock, fetch: impl FnOnce(Turn) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
     {

@@ -2,6 +2,7 @@
 
 pub mod check;
 mod inject;
+pub mod servers;
 
 use std::{
     sync::{

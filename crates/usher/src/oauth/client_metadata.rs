@@ -31,12 +31,18 @@ pub struct ClientMetadata {
     application_type: &'static str,
 }
 
-/// The client id that stands for the redirect URI of a provider and the key of an issuer: the URL of its document. `None` where
-/// nobody else could read it: it must be https, and not on this machine or a private network.
-pub fn client_id(public_url: &PublicUrl, provider: &str, issuer_key: &str) -> Option<String> {
-    let id = public_url.join(&format!("{PATH}/{provider}/{issuer_key}{SUFFIX}"));
-    let url = Url::parse(&id).ok()?;
-    (public_url.is_https() && !crate::config::is_private(&url)).then_some(id)
+/// The client id that stands for the redirect URI of a provider, and of the key of an issuer where it has several: the URL of its
+/// document. `None` where it cannot be one, since it must be https.
+pub fn address(public_url: &PublicUrl, provider: &str, issuer_key: Option<&str>) -> Option<String> {
+    let of = issuer_key.map_or_else(|| provider.to_owned(), |key| format!("{provider}/{key}"));
+    public_url.is_https().then(|| public_url.join(&format!("{PATH}/{of}{SUFFIX}")))
+}
+
+/// The same where others can read it, too: not on this machine, nor on a private network.
+pub fn client_id(public_url: &PublicUrl, provider: &str, issuer_key: Option<&str>) -> Option<String> {
+    let id = address(public_url, provider, issuer_key)?;
+    let is_public = Url::parse(&id).is_ok_and(|url| !crate::config::is_private(&url));
+    is_public.then_some(id)
 }
 
 impl ClientMetadata {
@@ -67,7 +73,7 @@ mod tests {
     #[test]
     fn a_document_names_itself_and_one_redirect_uri() {
         let url = public("https://usher.example");
-        let id = client_id(&url, "notes", "k").unwrap();
+        let id = client_id(&url, "notes", Some("k")).unwrap();
         assert_eq!(id, "https://usher.example/.well-known/usher-client/notes/k.json");
         let document = ClientMetadata::new(&url, id, url.join("/callback/notes/k"));
         insta::assert_snapshot!(serde_json::to_string(&document).unwrap(), @r#"{"client_id":"https://usher.example/.well-known/usher-client/notes/k.json","client_name":"Usher","client_uri":"https://usher.example","redirect_uris":["https://usher.example/callback/notes/k"],"grant_types":["authorization_code","refresh_token"],"response_types":["code"],"token_endpoint_auth_method":"none","application_type":"web"}"#);
@@ -82,7 +88,7 @@ mod tests {
             "https://usher",
             "https://usher.internal",
         ] {
-            assert_eq!(client_id(&public(url), "notes", "k"), None, "{url}");
+            assert_eq!(client_id(&public(url), "notes", Some("k")), None, "{url}");
         }
     }
 }

@@ -6,10 +6,10 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::discovery::{Reach, server::ServerMetadata};
+use super::discovery::server::ServerMetadata;
 use crate::{
     claim,
-    egress::{Blocked, NoAnswer, answer},
+    egress::{self, Blocked, NoAnswer, answer},
 };
 
 /// The most bytes of a reply that are read.
@@ -80,6 +80,11 @@ pub enum RegistrationError {
     Reply(&'static str),
 }
 
+/// The best of our ways to prove ourselves that a server takes.
+pub fn method_at(server: &ServerMetadata) -> Result<&'static str, RegistrationError> {
+    METHODS.into_iter().find(|method| server.takes_method(method)).ok_or(RegistrationError::NoMethod)
+}
+
 impl RegistrationError {
     /// Whether it may go better later, without anybody's doing.
     pub fn is_transient(&self) -> bool {
@@ -119,72 +124,70 @@ struct ErrorReply {
     error: String,
 }
 
-/// Has a client made that may come back to this redirect URI alone. `name` is what people see at the authorization server, and
-/// `origin` where we are.
+/// What is registered.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// The one redirect URI that it has.
+    pub redirect_uri: &'a str,
+    /// What people see at the authorization server.
+    pub name: &'a str,
+    /// Where we are.
+    pub origin: &'a str,
+    /// How it is to prove itself: one of [`METHODS`].
+    pub method: &'static str,
+    /// Whether there are refresh tokens to ask for.
+    pub refreshes: bool,
+}
+
+/// Has a client made, at an endpoint that `http` may request.
 pub async fn register(
-    reach: &Reach<'_>,
-    server: &ServerMetadata,
-    redirect_uri: &Url,
-    name: &str,
-    origin: &str,
+    http: &reqwest::Client,
+    endpoint: &Url,
+    wanted: &Wanted<'_>,
 ) -> Result<Registered, RegistrationError> {
-    let asked = redirect_uri.as_str();
-    let no_endpoint = || RegistrationError::NoEndpoint { redirect_uri: asked.to_owned() };
-    let endpoint = server.registration_endpoint.as_ref().ok_or_else(no_endpoint)?;
-    let method = METHODS.into_iter().find(|method| server.takes_method(method)).ok_or(RegistrationError::NoMethod)?;
     let request = Request {
-        application_type: application_type(redirect_uri),
-        redirect_uris: [asked],
-        grant_types: if server.refreshes() {
-            &["authorization_code", "refresh_token"]
-        } else {
-            &["authorization_code"]
-        },
+        application_type: application_type(wanted.redirect_uri),
+        redirect_uris: [wanted.redirect_uri],
+        grant_types: if wanted.refreshes { &["authorization_code", "refresh_token"] } else { &["authorization_code"] },
         response_types: ["code"],
-        token_endpoint_auth_method: method,
-        client_name: name,
-        client_uri: origin,
+        token_endpoint_auth_method: wanted.method,
+        client_name: wanted.name,
+        client_uri: wanted.origin,
     };
     let body =
         serde_json::to_vec(&request).map_err(|_| RegistrationError::Reply("the request could not be written"))?;
-    let request = reach
-        .client(endpoint)?
+    let request = http
         .post(endpoint.clone())
         .header(header::CONTENT_TYPE, "application/json")
         .header(header::ACCEPT, "application/json")
         .body(body);
     let answer = answer(request, LIMIT).await?;
     match answer.status {
-        StatusCode::OK | StatusCode::CREATED => registered(&answer.body, asked, method, reach),
+        StatusCode::OK | StatusCode::CREATED => registered(&answer.body, wanted),
         status @ (StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS) => Err(RegistrationError::Later(status)),
         status if status.is_server_error() => Err(RegistrationError::Later(status)),
         status => {
             let error = serde_json::from_slice::<ErrorReply>(&answer.body).ok();
             let code = error.and_then(|reply| claim::clean(&reply.error)).unwrap_or_default();
-            Err(RegistrationError::Refused { status, code, redirect_uri: asked.to_owned() })
+            Err(RegistrationError::Refused { status, code, redirect_uri: wanted.redirect_uri.to_owned() })
         }
     }
 }
 
 /// What a client is whose redirect URI this is (OpenID Connect Registration, section 2): one at http on loopback is native.
-fn application_type(redirect_uri: &Url) -> &'static str {
-    if redirect_uri.scheme() == "https" { "web" } else { "native" }
+fn application_type(redirect_uri: &str) -> &'static str {
+    if redirect_uri.starts_with("https:") { "web" } else { "native" }
 }
 
 /// What the reply says counts, whatever was asked for (RFC 7591, section 3.2.1).
-fn registered(
-    reply: &[u8],
-    redirect_uri: &str,
-    asked: &'static str,
-    reach: &Reach<'_>,
-) -> Result<Registered, RegistrationError> {
+fn registered(reply: &[u8], wanted: &Wanted<'_>) -> Result<Registered, RegistrationError> {
     let fault = RegistrationError::Reply;
     // The text of the error could hold the secret.
     let reply: Reply = serde_json::from_slice(reply).map_err(|_| fault("it is no registration"))?;
     if reply.client_id.is_empty() || reply.client_id.len() > LONGEST {
         return Err(fault("it has no client_id, or too long a one"));
     }
-    if reply.redirect_uris.is_some_and(|uris| !uris.iter().any(|uri| uri == redirect_uri)) {
+    if reply.redirect_uris.is_some_and(|uris| !uris.iter().any(|uri| uri == wanted.redirect_uri)) {
         return Err(fault("it is for another redirect URI"));
     }
     let secret = reply.client_secret.filter(|secret| !secret.is_empty()).map(SecretString::from);
@@ -192,8 +195,8 @@ fn registered(
         (Some(method), _) => method,
         // Some say nothing of the method, and give a secret or none.
         (None, None) => "none",
-        (None, Some(_)) if asked == "none" => "client_secret_basic",
-        (None, Some(_)) => asked,
+        (None, Some(_)) if wanted.method == "none" => "client_secret_basic",
+        (None, Some(_)) => wanted.method,
     };
     let method = METHODS.into_iter().find(|known| *known == method).ok_or(fault("its method is none that we know"))?;
     // Some give a secret to a client that must not use it.
@@ -207,7 +210,7 @@ fn registered(
     };
     let management = reply
         .registration_client_uri
-        .and_then(|uri| reach.endpoint(&uri))
+        .and_then(|uri| egress::endpoint(&uri, |_| false))
         .zip(reply.registration_access_token.map(SecretString::from));
     Ok(Registered { id: reply.client_id, secret, method: method.to_owned(), expires_at, management })
 }

@@ -38,7 +38,6 @@ pub(crate) fn strict_egress() -> Egress {
 /// One request that came.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
-    pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) headers: http::HeaderMap,
     pub(crate) body: String,
@@ -101,7 +100,6 @@ async fn serve(State(known): State<Arc<Known>>, request: Request) -> Response {
     let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
     let path = parts.uri.path_and_query().unwrap().as_str().to_owned();
     known.asked.lock().unwrap().push(Asked {
-        method: parts.method.to_string(),
         path: path.clone(),
         headers: parts.headers,
         body: String::from_utf8(body.to_vec()).unwrap(),

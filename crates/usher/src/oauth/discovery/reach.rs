@@ -54,6 +54,11 @@ impl<'e> Reach<'e> {
         Self { egress, origins: std::iter::once(upstream.origin()).chain(issuer).collect() }
     }
 
+    /// The origins that the operator wrote down.
+    pub fn chosen(&self) -> Vec<Origin> {
+        self.origins.clone()
+    }
+
     /// The client for a URL, if it may be requested at all.
     pub fn client(&self, url: &Url) -> Result<&'e reqwest::Client, Blocked> {
         if self.is_of_operator(url) { Ok(self.egress.operator()) } else { self.egress.guarded(url) }
