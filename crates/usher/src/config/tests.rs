@@ -3,6 +3,7 @@
 mod addresses;
 mod files;
 mod limits;
+mod mcp;
 mod sections;
 
 use std::path::Path;
