@@ -83,13 +83,6 @@ impl Doubts {
         });
     }
 
-    /// Its owner is asked, or took it back.
-    pub(super) fn forget(&self, key: &CredentialKey) {
-        if !self.is_empty() {
-            self.change(|doubts| doubts.remove(key));
-        }
-    }
-
     fn is_empty(&self) -> bool {
         self.count.load(Ordering::Acquire) == 0
     }
@@ -136,8 +129,6 @@ mod tests {
         assert!(doubts.refused(&key(), 4));
         doubts.renewed(&key(), 2, 5);
         assert!(doubts.is_refused(key, 4), "another one was renewed");
-        doubts.forget(&key());
-        assert!(doubts.is_empty());
     }
 
     #[test]

@@ -1,31 +1,22 @@
 //! What a refresh brought, put to what was there before.
 
-use std::collections::BTreeMap;
-
 use elicit::Random;
 use jiff::Timestamp;
-use secrecy::SecretString;
-use usher_store::{Credential, Grant};
+use usher_store::Grant;
 
 use super::refresh_at;
 use crate::oauth::Tokens;
 
-/// The secrets and the grant after a refresh: what the reply does not name stays, the refresh token above all (RFC 6749,
-/// section 6). The client and the authorization server stay those that it was granted by (R-OAUTH-05).
-pub(super) fn merged(
-    before: &Credential,
-    granted: &Grant,
-    tokens: Tokens,
-    now: Timestamp,
-    random: &dyn Random,
-) -> (BTreeMap<String, SecretString>, Grant) {
-    let mut secrets = before.secrets.clone();
-    secrets.extend(tokens.fields);
-    let mut grant = granted.clone();
-    grant.refresh_token = tokens.refresh_token.or(grant.refresh_token);
+/// The grant after a refresh: what the reply does not say is as before, and the client and the authorization server stay those
+/// that it was granted by (R-OAUTH-05).
+pub(super) fn merged(before: &Grant, tokens: &Tokens, now: Timestamp, random: &dyn Random) -> Grant {
+    let mut grant = before.clone();
+    grant.refresh_token.clone_from(&tokens.refresh_token);
     grant.expires_at = tokens.expires_at;
     grant.refresh_at = refresh_at(now, tokens.expires_at, random);
-    grant.scopes = tokens.scopes.unwrap_or(grant.scopes);
-    grant.values.extend(tokens.values);
-    (secrets, grant)
+    if let Some(scopes) = &tokens.scopes {
+        grant.scopes.clone_from(scopes);
+    }
+    grant.values.extend(tokens.values.clone());
+    grant
 }

@@ -13,7 +13,6 @@ mod standing;
 use std::{sync::Arc, time::Duration};
 
 use elicit::{Random, UserId};
-use jiff::Timestamp;
 use moka::sync::Cache;
 use usher_store::{Credential, CredentialKey, DueRefresh, Store, StoreError};
 
@@ -195,11 +194,13 @@ impl Fresh {
             return Ok(());
         }
         if renew::is_forgotten(&credential, now) || self.parts.plan(&credential).is_err() {
-            return self.parts.store.put_off_refresh(&due.user, &due.provider, due.version, None).await;
+            self.parts.store.put_off_refresh(&due.user, &due.provider, due.version, None).await?;
+            return Ok(());
         }
         if let Some(rest) = self.resting(&credential) {
             let until = rest.retry_after.and_then(|rest| now.checked_add(rest).ok());
-            return self.parts.store.put_off_refresh(&due.user, &due.provider, due.version, until).await;
+            self.parts.store.put_off_refresh(&due.user, &due.provider, due.version, until).await?;
+            return Ok(());
         }
         // Its own deadlines bound it.
         self.flight(&credential).within(Duration::MAX).await;

@@ -134,7 +134,8 @@ mod tests {
     #[test]
     fn pauses_double_and_end() {
         let after = |failures| again_at(failures, None, now(), &SystemRandom).duration_since(now()).as_secs();
-        for (failures, least) in [(0, 5), (1, 5), (2, 10), (3, 20), (4, 40), (8, 640), (9, 900), (32, 900), (u32::MAX, 900)]
+        for (failures, least) in
+            [(0, 5), (1, 5), (2, 10), (3, 20), (4, 40), (8, 640), (9, 900), (32, 900), (u32::MAX, 900)]
         {
             let after = after(failures);
             assert!((least..=least + least / 5).contains(&after), "{failures}: {after}");
@@ -154,7 +155,8 @@ mod tests {
     #[test]
     fn a_pause_is_of_one_credential_or_of_a_whole_provider() {
         let pauses = Pauses::default();
-        let rest = |key: &CredentialKey| pauses.rest(key, "hub", now()).map(|(rest, trouble)| (rest.as_secs(), trouble));
+        let rest =
+            |key: &CredentialKey| pauses.rest(key, "hub", now()).map(|(rest, trouble)| (rest.as_secs(), trouble));
         let other = CredentialKey::of(&UserId::new("issuer", "another").unwrap(), "hub");
         pauses.pause(key(), Trouble::Away, in_seconds(5), now());
         assert_eq!(rest(&key()), Some((5, Trouble::Away)));

@@ -7,7 +7,9 @@ use tokio::{
     sync::broadcast::{Receiver, error::RecvError},
     time::{Instant, sleep, timeout},
 };
-use usher_store::{Credential, CredentialKey, CredentialStatus, Event, HeldLease, Lease, RefreshFailed, StoreError, fail_point};
+use usher_store::{
+    Credential, CredentialKey, CredentialStatus, Event, HeldLease, Lease, RefreshFailed, StoreError, fail_point,
+};
 
 use super::{
     Parts, Renewal, Trouble, Unavailable,
@@ -15,7 +17,7 @@ use super::{
     pauses::{self, again_at},
     server::Plan,
 };
-use crate::oauth::{self, TokenError, Tokens};
+use crate::oauth::{self, Held, TokenError, Tokens};
 
 /// How long a provider has for its answer, whatever the steps of the request (R-SEC-04). A lease lasts longer.
 const REQUEST: Duration = Duration::from_secs(12);
@@ -81,9 +83,14 @@ impl Parts {
 
     async fn refresh(&self, lease: HeldLease, plan: &Plan) -> Result<Renewal, StoreError> {
         let held = Instant::now();
-        let Some(grant) = lease.credential.grant.clone() else { return Ok(Renewal::Gone) };
-        let now = self.clock.now();
-        let request = oauth::refresh(&self.egress, &plan.server, &plan.client, &grant, now);
+        let Some(grant) = &lease.credential.grant else { return Ok(Renewal::Gone) };
+        let own = Held {
+            fields: &lease.credential.secrets,
+            refresh_token: grant.refresh_token.as_ref(),
+            scopes: &grant.scopes,
+            values: &grant.values,
+        };
+        let request = oauth::refresh(&self.egress, &plan.server, &plan.client, &own, self.clock.now());
         let answer = timeout(REQUEST, request).await.unwrap_or(Err(TokenError::TooSlow));
         fail_point!(RefreshAnswered);
         match answer {
@@ -97,7 +104,7 @@ impl Parts {
     async fn keep(&self, lease: HeldLease, tokens: Tokens, plan: &Plan, held: Instant) -> Result<Renewal, StoreError> {
         let Some(grant) = &lease.credential.grant else { return Ok(Renewal::Gone) };
         let (before, now) = (lease.credential.clone(), self.clock.now());
-        let (secrets, grant) = merged(&before, grant, tokens, now, &*self.random);
+        let (grant, secrets) = (merged(grant, &tokens, now, &*self.random), tokens.fields);
         let stored = loop {
             match self.store.refreshed(lease.clone(), secrets.clone(), grant.clone(), now).await {
                 Ok(stored) => break stored,
@@ -125,19 +132,18 @@ impl Parts {
     async fn failed(&self, lease: HeldLease, error: &TokenError, plan: &Plan) -> Result<Renewal, StoreError> {
         let (before, now) = (lease.credential.clone(), self.clock.now());
         let (provider, user) = (before.provider.as_str(), &before.user);
-        let trouble = match error {
-            TokenError::Dead(_) => {
-                if !self.store.refresh_failed(lease, RefreshFailed::Dead, now).await? {
-                    return self.look_again(&before).await;
-                }
-                tracing::info!(provider, %user, %error, "credential ended: its owner signs in again on the next use");
-                return Ok(Renewal::Ended);
+        let (trouble, asked) = match error {
+            TokenError::Dead(_) => return self.ended(lease, error).await,
+            // A registration that its server has forgotten: another one, and another grant.
+            TokenError::Client(_) if plan.registered => {
+                let client = &plan.client;
+                self.store.forget_oauth_client(&plan.server.issuer(), &client.redirect_uri, &client.id).await?;
+                return self.ended(lease, error).await;
             }
-            TokenError::Limited { .. } => Trouble::Limited,
-            TokenError::Client(_) => Trouble::Registration,
-            _ => Trouble::Away,
+            TokenError::Client(_) => (Trouble::Registration, None),
+            TokenError::Limited { until } => (Trouble::Limited, Some(*until)),
+            _ => (Trouble::Away, None),
         };
-        let asked = if let TokenError::Limited { until } = error { *until } else { None };
         let attempts = before.attempts.saturating_add(1);
         let at = again_at(attempts, asked, now, &*self.random);
         match trouble {
@@ -154,6 +160,17 @@ impl Parts {
             return self.look_again(&before).await;
         }
         Ok(Renewal::Unavailable(self.unavailable(&before, trouble, pauses::rest(at, now))))
+    }
+
+    /// Nothing but a new consent helps. The record stays, and so does what another one stored meanwhile.
+    async fn ended(&self, lease: HeldLease, error: &TokenError) -> Result<Renewal, StoreError> {
+        let before = lease.credential.clone();
+        if !self.store.refresh_failed(lease, RefreshFailed::Dead, self.clock.now()).await? {
+            return self.look_again(&before).await;
+        }
+        let Credential { provider, user, .. } = &before;
+        tracing::info!(provider, %user, %error, "credential ended: its owner signs in again on the next use");
+        Ok(Renewal::Ended)
     }
 
     /// What is stored now, of which another one has the last word.
