@@ -29,7 +29,7 @@ pub use self::{
 use crate::{
     clock::Clock,
     config::Config,
-    credentials::{Credentials, fresh::Fresh},
+    credentials::{Credentials, fresh::Fresh, servers::AuthorizationServers},
     egress::Egress,
 };
 
@@ -43,6 +43,7 @@ pub struct Broker {
     pub(crate) egress: Egress,
     pub(crate) credentials: Credentials,
     pub(crate) fresh: Fresh,
+    pub(crate) servers: AuthorizationServers,
     pub(crate) limits: Arc<Limits>,
     pub(crate) waiting: Waiting,
     pub(crate) looks: Arc<Looks>,
