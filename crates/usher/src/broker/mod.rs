@@ -6,6 +6,7 @@ mod external;
 mod limits;
 mod looks;
 mod needs;
+mod own_account;
 mod servers;
 mod visit;
 mod waiting;
@@ -17,16 +18,22 @@ use usher_store::Store;
 
 pub use self::{
     ask::Refusal,
-    decide::{Decision, INTERACTION_LIVES, Missing, Waited},
+    decide::{Decision, Examined, INTERACTION_LIVES, Missing, Patience, Waited},
     external::{ConfirmError, Departed, Looked, NotCompleted},
     limits::{Limits, Question},
     looks::Looks,
     needs::Call,
+    own_account::Narrowed,
     servers::{AskedFor, Followed, ServerQuestion, Withdrawn},
     visit::*,
     waiting::Waiting,
 };
-use crate::{clock::Clock, config::Config, credentials::Credentials, egress::Egress};
+use crate::{
+    clock::Clock,
+    config::Config,
+    credentials::{Credentials, fresh::Fresh, servers::AuthorizationServers},
+    egress::Egress,
+};
 
 /// The broker: one per service, shared by the relay and the pages.
 #[derive(Clone)]
@@ -37,6 +44,8 @@ pub struct Broker {
     pub(crate) random: Arc<dyn Random>,
     pub(crate) egress: Egress,
     pub(crate) credentials: Credentials,
+    pub(crate) fresh: Fresh,
+    pub(crate) servers: AuthorizationServers,
     pub(crate) limits: Arc<Limits>,
     pub(crate) waiting: Waiting,
     pub(crate) looks: Arc<Looks>,
