@@ -12,7 +12,7 @@ use usher_store::{
 };
 
 use super::{
-    Parts, Renewal, Trouble, Unavailable,
+    JUST_NOW, Parts, Renewal, Trouble, Unavailable,
     merge::merged,
     pauses::{self, again_at},
     server::Plan,
@@ -50,9 +50,15 @@ impl Parts {
         };
         if let Renewal::Renewed(now) = &renewal {
             self.doubts.renewed(&seen.key(), seen.version, now.version);
-            self.just_now.insert(seen.key(), now.version);
+            self.just_now.insert(seen.key(), (now.version, self.clock.now()));
         }
         renewal
+    }
+
+    /// Whether this version was made here a moment ago.
+    pub(super) fn is_of_just_now(&self, credential: &Credential) -> bool {
+        let made = self.just_now.get(&credential.key()).filter(|(version, _)| *version == credential.version);
+        made.is_some_and(|(_, at)| self.clock.now().duration_since(at).unsigned_abs() < JUST_NOW)
     }
 
     async fn try_renew(&self, seen: &Credential) -> Result<Renewal, StoreError> {
@@ -138,7 +144,7 @@ impl Parts {
         let (trouble, asked) = match error {
             TokenError::Dead(_) => return self.ended(lease, error).await,
             // A registration that its server has forgotten: another one, and another grant.
-            TokenError::Client(_) if plan.registered => {
+            TokenError::Client(code) if plan.registered && code == "invalid_client" => {
                 let client = &plan.client;
                 self.store.forget_oauth_client(&plan.server.issuer(), &client.redirect_uri, &client.id).await?;
                 return self.ended(lease, error).await;
