@@ -7,7 +7,6 @@ use usher_testkit::{
     client::Reply,
     oauth::{Endpoint, Trouble},
     provider::Behaviour,
-    within,
 };
 
 use super::scene::{HOUR, Scene};
@@ -139,8 +138,7 @@ async fn a_provider_that_says_nothing_ends_the_call_in_time() {
     let scene = Scene::expired().await;
     scene.hub.trouble(Endpoint::Refresh, Trouble::Instead(Behaviour::Silence));
     let client = scene.stage.modern();
-    let call = async { client.request(CALLS[0].0, CALLS[0].1).try_stream().await.unwrap().reply().await };
-    let reply = within(Duration::from_secs(14), "the call hangs", call).await;
+    let reply = client.request(CALLS[0].0, CALLS[0].1).send_within(Duration::from_secs(14)).await;
     says(&reply, &["Hub", "try again in"]);
     says(&scene.call().await, &["Hub", "try again in"]);
     assert_eq!(scene.hub.count(Endpoint::Refresh), 1);

@@ -90,9 +90,14 @@ fn a_replica_takes_over_from_one_that_died() {
         let (broken, ()) = tokio::join!(dying.request(CALLS[0].0, CALLS[0].1).try_stream(), process.crash());
         assert!(broken.is_err());
         let mut waiting = std::pin::pin!(client.call(CALLS[0].0, CALLS[0].1));
+        let looks = async {
+            for _ in 0..30 {
+                assert_eq!(house.stored().await.version, 1);
+            }
+        };
         tokio::select! {
             reply = &mut waiting => panic!("somebody else has the lease: {}", reply.text()),
-            () = tokio::time::sleep(std::time::Duration::from_millis(1500)) => {}
+            () = looks => {}
         }
         assert_eq!(house.hub.count(Endpoint::Refresh), 0);
         house.end_lease().await;
