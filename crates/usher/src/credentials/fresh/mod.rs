@@ -169,7 +169,7 @@ impl Fresh {
                 None => break,
             }
         }
-        Renewal::Unavailable(self.parts.unavailable(credential, Trouble::Busy, None))
+        Renewal::Unavailable(renew::unavailable(credential, Trouble::Busy, None))
     }
 
     /// An upstream refused this version of a credential. Whether another one is got for that before its owner is asked: once,
@@ -243,6 +243,6 @@ impl Fresh {
         let known = self.parts.pauses.rest(&credential.key(), &self.parts.pace(credential), now);
         // Another replica noted it, and did not say why.
         let (rest, trouble) = known.max(noted.map(|rest| (rest, Trouble::Away)))?;
-        Some(self.parts.unavailable(credential, trouble, Some(rest)))
+        Some(renew::unavailable(credential, trouble, Some(rest)))
     }
 }

@@ -45,7 +45,7 @@ impl Parts {
             Ok(renewal) => renewal,
             Err(error) => {
                 tracing::warn!(provider = seen.provider, user = %seen.user, %error, "a credential cannot be refreshed: the store");
-                Renewal::Unavailable(self.unavailable(seen, Trouble::Store, None))
+                Renewal::Unavailable(unavailable(seen, Trouble::Store, None))
             }
         };
         if let Renewal::Renewed(now) = &renewal {
@@ -78,10 +78,10 @@ impl Parts {
                 Lease::Resting { until } => {
                     self.pauses.pause(seen.key(), Trouble::Away, until, now);
                     let rest = pauses::rest(until, now);
-                    return Ok(Renewal::Unavailable(self.unavailable(seen, Trouble::Away, rest)));
+                    return Ok(Renewal::Unavailable(unavailable(seen, Trouble::Away, rest)));
                 }
                 Lease::Busy { .. } if Instant::now() >= give_up => {
-                    return Ok(Renewal::Unavailable(self.unavailable(seen, Trouble::Busy, None)));
+                    return Ok(Renewal::Unavailable(unavailable(seen, Trouble::Busy, None)));
                 }
                 Lease::Busy { .. } => {
                     let _ = timeout(LOOK, changed(&mut events, &seen.key())).await;
@@ -168,7 +168,7 @@ impl Parts {
         if !self.store.refresh_failed(lease, RefreshFailed::Later { at }, now).await? {
             return self.look_again(&before).await;
         }
-        Ok(Renewal::Unavailable(self.unavailable(&before, trouble, pauses::rest(at, now))))
+        Ok(Renewal::Unavailable(unavailable(&before, trouble, pauses::rest(at, now))))
     }
 
     /// Nothing but a new consent helps. The record stays, and so does what another one stored meanwhile.
@@ -189,10 +189,10 @@ impl Parts {
             Some(current) => usable(current),
         })
     }
+}
 
-    pub(super) fn unavailable(&self, credential: &Credential, trouble: Trouble, rest: Option<Duration>) -> Unavailable {
-        Unavailable { provider: credential.provider.clone(), trouble, retry_after: rest }
-    }
+pub(super) fn unavailable(credential: &Credential, trouble: Trouble, rest: Option<Duration>) -> Unavailable {
+    Unavailable { provider: credential.provider.clone(), trouble, retry_after: rest }
 }
 
 fn usable(current: Credential) -> Renewal {
