@@ -195,6 +195,7 @@ mod tests {
             expires_at: Some(at),
             refresh_at: Some(at),
             scopes: set(&["\u{2}\u{2}", "b"]),
+            asked: set(&["d"]),
             demanded: set(&["c"]),
             account: Some("Ada \"L\"".into()),
             values: BTreeMap::from([("ho\u{3}st".into(), "\u{3}\u{3}".into())]),

@@ -84,7 +84,7 @@ pub(crate) async fn the_old_grant_stays_until_the_new_one_is_there(database: Dat
     completed(&store, question("user-1"), connect("s-1")).await;
     let entered = stored(&store).await;
     assert!(entered.grant.is_none() && entered.secrets.contains_key("api_key"));
-    assert!(store.due_refreshes(at(HOUR), 10).await.unwrap().is_empty());
+    assert!(store.due_refreshes("weather", at(HOUR), 10).await.unwrap().is_empty());
 }
 
 /// R-OAUTH-01: nobody gets another's grant by moving its row.
@@ -185,5 +185,5 @@ pub(crate) async fn a_forgotten_user_leaves_no_grant(database: Database) {
         let sql = format!("UPDATE {table} SET version = version WHERE subject = 'user-1'");
         assert_eq!(database.run(&sql).await, 0, "{table}");
     }
-    assert_eq!(store.due_refreshes(at(HOUR), 10).await.unwrap().len(), 1, "the other one's is there");
+    assert_eq!(store.due_refreshes("weather", at(HOUR), 10).await.unwrap().len(), 1, "the other one's is there");
 }

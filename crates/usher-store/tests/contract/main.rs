@@ -258,6 +258,8 @@ contract! {
             a_dead_grant_is_kept_and_not_refreshed,
             a_rejected_grant_is_not_refreshed,
             a_refresh_that_failed_rests,
+            what_is_put_off_keeps_nobody_from_it,
+            a_clock_that_was_ahead_holds_nothing_up,
             what_is_due_is_found_among_thousands,
             what_cannot_be_read_is_not_due,
             refreshes_of_many_users_do_not_wait_for_each_other,

@@ -69,7 +69,7 @@ pub(crate) async fn of_many_who_want_to_refresh_one_does(database: Database) {
     .await;
 
     assert_eq!((results.iter().filter(|held| **held).count(), results.len()), (1, RIVALS));
-    assert!(store.due_refreshes(at(DUE), 10).await.unwrap().is_empty(), "it is being done");
+    assert!(store.due_refreshes("weather", at(DUE), 10).await.unwrap().is_empty(), "it is being done");
 }
 
 /// A refresh stores other tokens and nothing else, and tells so.
@@ -111,7 +111,7 @@ pub(crate) async fn a_lease_ends_by_itself(database: Database) {
 
     let over = after_the_lease(&database, DUE).await;
 
-    assert_eq!(store.due_refreshes(at(over), 10).await.unwrap().len(), 1);
+    assert_eq!(store.due_refreshes("weather", at(over), 10).await.unwrap().len(), 1);
     held(&store, 1, over).await;
 }
 
@@ -295,7 +295,7 @@ pub(crate) async fn a_dead_grant_is_kept_and_not_refreshed(database: Database) {
     assert!(dead.grant.unwrap().refresh_token.is_some());
     let audit = store.audit_of(&user("user-1"), 1).await.unwrap();
     assert_eq!(audit[0].action, Some(AuditAction::CredentialDead));
-    assert!(store.due_refreshes(at(9 * HOUR), 10).await.unwrap().is_empty());
+    assert!(store.due_refreshes("weather", at(9 * HOUR), 10).await.unwrap().is_empty());
     assert!(matches!(self::lease(&store, 2, DUE + 2).await, Lease::Gone));
     assert!(matches!(self::lease(&store, 1, DUE + 2).await, Lease::Changed(_)));
 
@@ -309,7 +309,7 @@ pub(crate) async fn a_rejected_grant_is_not_refreshed(database: Database) {
     let store = database.store().await;
     connected(&store, question("user-1"), 1).await;
     assert!(store.reject_credential(&user("user-1"), "weather", 1, at(4)).await.unwrap());
-    assert!(store.due_refreshes(at(9 * HOUR), 10).await.unwrap().is_empty());
+    assert!(store.due_refreshes("weather", at(9 * HOUR), 10).await.unwrap().is_empty());
     assert!(matches!(lease(&store, 2, DUE).await, Lease::Gone));
 
     completed(&store, NewInteraction { provider: "maps".to_owned(), ..question("user-1") }, connect("s-1")).await;
@@ -335,8 +335,8 @@ pub(crate) async fn a_refresh_that_failed_rests(database: Database) {
         assert_eq!(read.grant.unwrap().refresh_at, Some(at(now + 100)));
         let Lease::Resting { until } = self::lease(&store, 1, now + 99).await else { panic!("it rests") };
         assert_eq!(until, at(now + 100));
-        assert!(store.due_refreshes(at(now + 99), 10).await.unwrap().is_empty());
-        assert_eq!(store.due_refreshes(at(now + 100), 10).await.unwrap().len(), 1);
+        assert!(store.due_refreshes("weather", at(now + 99), 10).await.unwrap().is_empty());
+        assert_eq!(store.due_refreshes("weather", at(now + 100), 10).await.unwrap().len(), 1);
     }
     let lease = held(&store, 1, DUE + 200).await;
     assert_eq!(lease.credential.attempts, 2);
@@ -346,6 +346,41 @@ pub(crate) async fn a_refresh_that_failed_rests(database: Database) {
     assert_eq!(read.attempts, 0);
     // What is due later may be refreshed before: its token may have been refused.
     held(&store, 2, DUE + 300).await;
+}
+
+/// What is put off is due at another time, or never, and nobody who uses it waits for that.
+pub(crate) async fn what_is_put_off_keeps_nobody_from_it(database: Database) {
+    let store = database.store().await;
+    connected(&store, question("user-1"), 1).await;
+    let failed = RefreshFailed::Later { at: at(DUE + 100) };
+    assert!(store.refresh_failed(held(&store, 1, DUE).await, failed, at(DUE)).await.unwrap());
+    for (until, count) in [(Some(at(DUE + 200)), 1), (None, 0)] {
+        assert!(store.put_off_refresh(&user("user-1"), "weather", 1, until).await.unwrap());
+        let read = stored(&store).await;
+        assert_eq!((read.version, read.attempts, read.grant.unwrap().refresh_at), (1, 0, until));
+        assert!(store.due_refreshes("weather", at(DUE + 199), 10).await.unwrap().is_empty());
+        assert_eq!(store.due_refreshes("weather", at(DUE + 200), 10).await.unwrap().len(), count);
+    }
+    held(&store, 1, DUE + 1).await;
+    assert!(!store.put_off_refresh(&user("user-1"), "weather", 2, None).await.unwrap(), "another version");
+}
+
+/// What was written by a clock that was ahead by hours holds nothing up once that is right.
+pub(crate) async fn a_clock_that_was_ahead_holds_nothing_up(database: Database) {
+    let store = database.store().await;
+    connected(&store, question("user-1"), 1).await;
+    let ahead = DUE + 5 * HOUR;
+    let failed = RefreshFailed::Later { at: at(ahead + 60) };
+    assert!(store.refresh_failed(held(&store, 1, ahead).await, failed, at(ahead)).await.unwrap());
+    let lease = held(&store, 1, DUE).await;
+    assert!(store.refresh_failed(lease, RefreshFailed::Later { at: at(DUE + 3600) }, at(DUE)).await.unwrap());
+    assert!(matches!(self::lease(&store, 1, DUE).await, Lease::Resting { .. }), "an hour is the most");
+    // On PostgreSQL leases are by the clock of the server, which is every replica's.
+    if database.kind == Kind::Sqlite {
+        held(&store, 1, ahead).await;
+        held(&store, 1, DUE + 3600).await;
+        assert!(matches!(self::lease(&store, 1, DUE + 3601).await, Lease::Busy { .. }));
+    }
 }
 
 /// By index, the longest overdue first, and no more than are asked for: however many there are.
@@ -369,18 +404,19 @@ pub(crate) async fn what_is_due_is_found_among_thousands(database: Database) {
     raw.execute("ANALYZE credentials").await.unwrap();
     held(&store, 1, DUE).await;
 
-    let due = store.due_refreshes(at(DUE), 10).await.unwrap();
+    let due = store.due_refreshes("weather", at(DUE), 10).await.unwrap();
     assert_eq!(due, [DueRefresh { user: user("user-3"), provider: "weather".to_owned(), version: 1 }]);
-    let due = store.due_refreshes(at(DUE + 20), 5).await.unwrap();
+    let due = store.due_refreshes("weather", at(DUE + 20), 5).await.unwrap();
     let subjects: Vec<_> = due.iter().map(|due| due.user.subject()).collect();
     assert_eq!(subjects, ["user-3", "many-1", "many-2", "many-3", "many-4"]);
-    assert_eq!(store.due_refreshes(at(DUE + 9 * HOUR), 100).await.unwrap().len(), 100);
-    assert!(store.due_refreshes(at(DUE - 1), 100).await.unwrap().is_empty());
+    assert_eq!(store.due_refreshes("weather", at(DUE + 9 * HOUR), 100).await.unwrap().len(), 100);
+    assert!(store.due_refreshes("weather", at(DUE - 1), 100).await.unwrap().is_empty());
+    assert!(store.due_refreshes("maps", at(DUE + 20), 5).await.unwrap().is_empty(), "another provider's");
 
     if database.kind == Kind::Postgres {
         raw.execute("SET enable_seqscan = off").await.unwrap();
-        let sql = "EXPLAIN SELECT issuer FROM credentials WHERE refresh_at <= 1 AND status <> 'rejected' \
-             AND (lease_until IS NULL OR lease_until <= 1) ORDER BY refresh_at LIMIT 10";
+        let sql = "EXPLAIN SELECT issuer FROM credentials WHERE provider = 'weather' AND refresh_at <= 1 \
+             AND status <> 'rejected' AND (lease_until IS NULL OR lease_until <= 1) ORDER BY refresh_at LIMIT 10";
         let plan = sqlx::query(sql).fetch_all(&mut raw).await.unwrap();
         let plan: Vec<String> = plan.iter().map(|row| row.get(0)).collect();
         assert!(plan.iter().any(|step| step.contains("Index Scan using credentials_due")), "{plan:?}");
@@ -395,12 +431,12 @@ pub(crate) async fn what_cannot_be_read_is_not_due(database: Database) {
     database.run("UPDATE credentials SET provider = 'maps'").await;
     let key = CredentialKey::of(&user("user-1"), "maps");
     database.run(&format!("UPDATE credentials SET credential_key = '{key}'")).await;
-    let due = store.due_refreshes(at(DUE), 10).await.unwrap().remove(0);
+    let due = store.due_refreshes("maps", at(DUE), 10).await.unwrap().remove(0);
 
     let error = store.lease_refresh(&due.user, &due.provider, due.version, "replica", at(DUE)).await.unwrap_err();
 
     assert!(error.is_unopened(), "{error}");
-    assert!(store.due_refreshes(at(9 * HOUR), 10).await.unwrap().is_empty());
+    assert!(store.due_refreshes("weather", at(9 * HOUR), 10).await.unwrap().is_empty());
     let other = database.run("UPDATE credentials SET version = version WHERE lease_until IS NULL").await;
     assert_eq!(other, 1, "the record itself stays");
 }
@@ -423,6 +459,6 @@ pub(crate) async fn refreshes_of_many_users_do_not_wait_for_each_other(database:
     })
     .await;
     let due: BTreeSet<_> =
-        store.due_refreshes(at(9 * HOUR), 100).await.unwrap().into_iter().map(|due| due.version).collect();
+        store.due_refreshes("weather", at(9 * HOUR), 100).await.unwrap().into_iter().map(|due| due.version).collect();
     assert_eq!(due, BTreeSet::from([6]));
 }

@@ -118,7 +118,7 @@ pub(crate) async fn a_clock_that_is_off_takes_no_lease(database: Database) {
         let Lease::Busy { until } = lease(&store, 1, seconds).await else { panic!("{seconds}: it is another's") };
         assert!(until <= at(seconds) + REFRESH_LEASE, "{until}: it can be waited for by the clock of the caller");
     }
-    assert!(store.due_refreshes(at(DUE + 24 * HOUR), 10).await.unwrap().is_empty());
+    assert!(store.due_refreshes("weather", at(DUE + 24 * HOUR), 10).await.unwrap().is_empty());
 
     after_the_lease(&database, DUE).await;
 

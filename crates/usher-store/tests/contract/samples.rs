@@ -123,6 +123,7 @@ pub(crate) fn grant(number: u32) -> Grant {
         expires_at: Some(at(3600)),
         refresh_at: Some(at(3000)),
         scopes: scopes(&["read"]),
+        asked: BTreeSet::new(),
         demanded: BTreeSet::new(),
         account: Some("octo".to_owned()),
         values: BTreeMap::from([("host".to_owned(), "eu.tracker.example".to_owned())]),
