@@ -79,6 +79,8 @@ actions! {
     OperationReturned = "operation.returned",
     /// A browser came back from somebody else's page with what is not, or no longer, its own to come back with.
     ReturnRefused = "return.refused",
+    /// A browser came back from a provider with what is not, or no longer, its own to come back with (R-OAUTH-02).
+    CallbackRefused = "callback.refused",
     /// A credential was stored.
     CredentialConnected = "credential.connected",
     /// A client or a destination was allowed a stored credential (R-OAUTH-04, R-GW-04).

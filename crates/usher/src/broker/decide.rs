@@ -46,6 +46,11 @@ impl Missing {
     pub(super) fn of(provider: String) -> Self {
         Self { provider, reason: AskReason::Missing }
     }
+
+    /// Whether there is one, and the server did not do with it: what is asked again for that has an end.
+    pub fn was_not_enough(&self) -> bool {
+        matches!(self.reason, AskReason::Rejected | AskReason::MoreScopes)
+    }
 }
 
 /// What became of the questions that a call waits for.

@@ -17,6 +17,8 @@ pub enum Purpose {
     Replace,
     /// Type it again: what is stored cannot be read any more.
     Restore,
+    /// Give more permissions: what is stored works, but lacks scopes.
+    Widen,
     /// Allow a client that has not used it at this destination, which others use (R-OAUTH-04).
     AllowClient,
     /// Allow the address that a server has now for the client that used it at another one (R-GW-04).
@@ -32,7 +34,7 @@ pub enum Purpose {
 impl Purpose {
     /// Whether what is stored can be used, so that nothing needs to be typed.
     pub fn reuses(self) -> bool {
-        !matches!(self, Self::Connect | Self::Replace | Self::Restore)
+        !matches!(self, Self::Connect | Self::Replace | Self::Restore | Self::Widen)
     }
 }
 
