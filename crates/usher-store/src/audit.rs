@@ -87,6 +87,10 @@ actions! {
     CredentialAllowed = "credential.allowed",
     /// The upstream or the provider rejected a credential.
     CredentialRejected = "credential.rejected",
+    /// The provider refreshes a grant no longer: its user has to connect anew.
+    CredentialDead = "credential.dead",
+    /// A server demanded scopes that a grant lacks.
+    CredentialNarrow = "credential.narrow",
     /// A credential was deleted by its user.
     CredentialDisconnected = "credential.disconnected",
     /// A credential was deleted by the operator.

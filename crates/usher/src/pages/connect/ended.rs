@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use axum::response::Response;
 use http::StatusCode;
 use usher_store::{
-    AskReason, CredentialStatus, Destination, FailureReason, Interaction, InteractionId, InteractionState, StoreError,
+    AskReason, Destination, FailureReason, Interaction, InteractionId, InteractionState, StoreError,
 };
 
 use crate::{
@@ -81,8 +81,7 @@ async fn kept(visitor: &Visitor, interaction: &Interaction) -> Result<Option<Kep
     let Stored::Kept(credential) = visitor.app.broker.stored(&principal.user, &interaction.provider).await? else {
         return Ok(None);
     };
-    let holds = credential.status != CredentialStatus::Rejected
-        && credential.allows(&principal.client, &interaction.destination);
+    let holds = credential.status.is_usable() && credential.allows(&principal.client, &interaction.destination);
     let checked = visitor.app.config.provider(&interaction.provider).is_some_and(|provider| provider.check().is_some());
     // What the provider itself has just made is good.
     let checked = checked || credential.grant.is_some();

@@ -128,6 +128,8 @@ fn sentence(action: AuditAction) -> &'static str {
         A::CredentialConnected => "activity.connected",
         A::CredentialAllowed => "activity.allowed",
         A::CredentialRejected => "activity.rejected",
+        A::CredentialDead => "activity.dead",
+        A::CredentialNarrow => "activity.narrow",
         A::CredentialDisconnected => "activity.disconnected",
         A::CredentialRevoked => "activity.revoked",
         A::BrowserSignedIn => "activity.signed_in",
