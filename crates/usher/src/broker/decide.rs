@@ -11,7 +11,7 @@ use usher_store::{
     InteractionId, InteractionState, Outcome, Step, StoreError, fail_point,
 };
 
-use super::{Broker, needs::Call, waiting::until};
+use super::{Broker, needs::Call, visit, waiting::until};
 use crate::{
     config::{Need, Provider, Upstream},
     credentials::{Injection, Used},
@@ -156,7 +156,7 @@ impl Broker {
                 continue;
             };
             let mut use_it = |credential: Option<&Credential>| {
-                lacks(principal, upstream, provider, credential)
+                lacks(principal, upstream, (need, provider), credential)
                     .or_else(|| misfits(need, provider, credential?, injection))
             };
             let credential = self.readable(&principal.user, &need.provider).await?;
@@ -321,7 +321,7 @@ fn misfits(need: &Need, provider: &Provider, credential: &Credential, injection:
 fn lacks(
     principal: &Principal,
     upstream: &Upstream,
-    provider: &Provider,
+    (need, provider): (&Need, &Provider),
     credential: Option<&Credential>,
 ) -> Option<AskReason> {
     let Some(credential) = credential else { return Some(AskReason::Missing) };
@@ -331,6 +331,9 @@ fn lacks(
     // A field may have become required since it was stored.
     if !provider.is_complete(&credential.secrets) {
         return Some(AskReason::Missing);
+    }
+    if credential.grant.as_ref().is_some_and(|grant| visit::lacks(provider, need, grant)) {
+        return Some(AskReason::MoreScopes);
     }
     let destination = upstream.destination();
     if credential.allows(&principal.client, &destination) {

@@ -7,7 +7,7 @@ use axum::response::Response;
 use elicit::{CompleteNotice, Elicitation, QuestionError, RequestId, UrlElicitationRequired};
 use http::StatusCode;
 use tokio::time::Instant;
-use usher_store::{AskReason, Interaction, Session, fail_point};
+use usher_store::{Interaction, Session, fail_point};
 
 use super::{
     answers::{Heard, Part, Question, Said},

@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use elicit::{QuestionError, RoundError, UrlElicitation};
-use usher_store::{AskReason, Interaction, fail_point};
+use usher_store::{Interaction, fail_point};
 
 use super::{
     call::{Attempt, Call, REFUSED_AT_MOST},

@@ -1,8 +1,9 @@
 //! What a person is asked to do, by what is stored now rather than by what was the case when the question came up.
 
 use elicit::UserId;
-use usher_store::{Approval, Credential, CredentialStatus, Interaction, StoreError};
+use usher_store::{Approval, AskReason, Credential, CredentialStatus, Grant, Interaction, StoreError};
 
+use super::scopes::lacks;
 use crate::{
     broker::Broker,
     config::{Provider, Upstream},
@@ -57,6 +58,14 @@ impl Stored {
             Self::Nothing | Self::Unreadable => &[],
         }
     }
+
+    /// What its provider granted, where it did.
+    pub(super) fn grant(&self) -> Option<&Grant> {
+        match self {
+            Self::Kept(credential) => credential.grant.as_ref(),
+            Self::Nothing | Self::Unreadable => None,
+        }
+    }
 }
 
 impl Broker {
@@ -91,6 +100,8 @@ pub(super) fn purpose(interaction: &Interaction, provider: &Provider, upstream: 
     } else if !provider.is_complete(&stored.secrets) || !upstream.takes(provider, &stored.secrets) {
         // The configuration wants more, or something else, than it did when this was entered.
         Purpose::Connect
+    } else if is_narrow(interaction, provider, upstream, stored) {
+        Purpose::Widen
     } else if stored.allows(client, destination) {
         Purpose::Continue
     } else if any(&|approval| approval.destination == *destination) {
@@ -102,4 +113,12 @@ pub(super) fn purpose(interaction: &Interaction, provider: &Provider, upstream: 
     } else {
         Purpose::AllowServer
     }
+}
+
+/// Whether it works, and is not enough: for what the configuration wants, or for what a server said to the call that asks.
+fn is_narrow(interaction: &Interaction, provider: &Provider, upstream: &Upstream, stored: &Credential) -> bool {
+    let Some(grant) = &stored.grant else { return false };
+    let demanded = interaction.reason == AskReason::MoreScopes && stored.status == CredentialStatus::Narrow;
+    let need = upstream.needs.iter().find(|need| need.provider == provider.name);
+    demanded || need.is_some_and(|need| lacks(provider, need, grant))
 }

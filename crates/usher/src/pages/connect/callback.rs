@@ -60,7 +60,7 @@ async fn come_back(visitor: Visitor, method: &Method, provider: String, issuer: 
         headers::protect(response.headers_mut());
         return response;
     }
-    let Some((id, state)) = state(&visitor) else { return visitor.missing(None) };
+    let Some((id, state)) = state(&visitor, &provider) else { return visitor.missing(None) };
     let person = match visitor.signed_in().await {
         Ok(Some(person)) => person,
         // To sign in and come back, the code would have to be kept for somebody of whom nobody knows who it is.
@@ -105,12 +105,13 @@ pub(super) fn browser(person: &SignedIn, id: &InteractionId, flow: &str) -> Opti
 }
 
 /// The question and the secret part of `state`, which stands once.
-fn state(visitor: &Visitor) -> Option<(InteractionId, SecretString)> {
+fn state(visitor: &Visitor, provider: &str) -> Option<(InteractionId, SecretString)> {
+    let parameter = visitor.app.broker.state_parameter(provider);
     let pairs = visitor.query_pairs();
     if pairs.iter().map(|(name, value)| name.len() + value.len() + 2).sum::<usize>() > QUERY_AT_MOST {
         return None;
     }
-    let mut states = pairs.iter().filter(|(name, _)| name == "state");
+    let mut states = pairs.iter().filter(|(name, _)| name == parameter);
     let (_, state) = states.next()?;
     if states.next().is_some() {
         return None;

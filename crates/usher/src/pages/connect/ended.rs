@@ -15,7 +15,7 @@ use crate::{
     pages::{
         page::{Action, Fact, Message, Page, Tone},
         visitor::Visitor,
-        words::{Html, Words},
+        words::Html,
     },
 };
 

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The name of the hidden field with the host that the page showed. No input of a provider is called so.
-pub(super) const SHOWN: &str = "host shown";
+pub(super) const SHOWN: &str = "shown-host";
 
 /// The page.
 #[derive(Template)]
@@ -237,4 +237,131 @@ fn fields(words: Words, visit: &Visit, attempt: &Attempt) -> Vec<FieldView> {
         }
     };
     visit.provider.inputs().map(view).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use askama::Template as _;
+    use secrecy::SecretString;
+    use usher_store::{Interaction, InteractionState};
+
+    use super::*;
+    use crate::{
+        broker::Scopes,
+        pages::{gallery, language::Language},
+    };
+
+    fn visit(provider: &str, purpose: Purpose) -> Visit {
+        let set = |scopes: &[&str]| scopes.iter().map(|scope| (*scope).to_owned()).collect();
+        let visit = gallery::visit(purpose);
+        Visit {
+            interaction: Interaction {
+                provider: provider.into(),
+                ..gallery::interaction(InteractionState::Opened { at: gallery::now() })
+            },
+            provider: gallery::config().provider(provider).unwrap().clone(),
+            scopes: Scopes { asked: set(&["delete:<b>all</b>", "repo"]), given: set(&["repo"]) },
+            ..visit
+        }
+    }
+
+    fn render(language: Language, visit: &Visit, way: &Way, attempt: &Attempt, begun: Option<&str>) -> String {
+        let page = gallery::page(language, "/connect/AAA");
+        OAuthPage::new(page, "form-token".into(), visit, way, attempt, begun, gallery::now()).render().unwrap()
+    }
+
+    fn there() -> Way {
+        Way::To(Url::parse("https://login.forge.example").unwrap())
+    }
+
+    fn plain(language: Language, purpose: Purpose, way: &Way) -> String {
+        render(language, &visit("forge", purpose), way, &Attempt::default(), None)
+    }
+
+    fn shop(language: Language, typed: Option<&str>, way: &Way) -> String {
+        let mut attempt = Attempt::default();
+        if let Some(typed) = typed {
+            attempt.typed.insert("shop".into(), SecretString::from(typed));
+            attempt.faults.push(Fault::Form("shop".into()));
+        }
+        render(language, &visit("shop", Purpose::Connect), way, &attempt, None)
+    }
+
+    /// The pages of this file, for the gallery.
+    pub(crate) fn pages(language: Language) -> Vec<(&'static str, String)> {
+        let account = Visit { account: Some("ada".into()), ..visit("forge", Purpose::Replace) };
+        vec![
+            ("oauth", plain(language, Purpose::Connect, &there())),
+            ("oauth-replace", render(language, &account, &there(), &Attempt::default(), None)),
+            ("oauth-begun", render(language, &account, &there(), &Attempt::default(), Some("mark"))),
+            ("oauth-restore", plain(language, Purpose::Restore, &there())),
+            ("oauth-more", plain(language, Purpose::Widen, &there())),
+            ("oauth-client", plain(language, Purpose::AllowClient, &there())),
+            ("oauth-continue", plain(language, Purpose::Continue, &there())),
+            ("oauth-asks", shop(language, None, &Way::Asks)),
+            ("oauth-wrong", shop(language, Some("a/b"), &Way::Asks)),
+            ("oauth-unknown", plain(language, Purpose::Connect, &Way::Closed(NoWay::Unknown))),
+            ("oauth-unreachable", plain(language, Purpose::Connect, &Way::Closed(NoWay::Unreachable))),
+            ("oauth-unsafe", plain(language, Purpose::Connect, &Way::Closed(NoWay::Unsafe))),
+            ("oauth-no-client", plain(language, Purpose::Connect, &Way::Closed(NoWay::NoClient))),
+        ]
+    }
+
+    /// R-OAUTH-03, R-URL-06, R-URL-07: who asks, which server, for which permissions, where one signs in, what is kept and
+    /// where it goes.
+    #[test]
+    fn the_page_names_who_asks_for_what_and_where_one_signs_in() {
+        let html = plain(Language::English, Purpose::Connect, &there());
+        assert!(html.contains("<h1>Connect Forge</h1>"), "{html}");
+        for shown in [
+            "<strong><bdi>claude-desktop</bdi></strong> wants to use <strong><bdi>Weather server</bdi></strong>",
+            "<dt>Asked by</dt><dd>claude-desktop",
+            "<dt>You will sign in at</dt><dd><bdi>login.<strong>forge.example</strong></bdi>",
+            "<span>Read and write your repositories</span> <span class=\"note\"><code><bdi>repo</bdi></code></span>",
+            "<li><code><bdi>delete:&lt;b&gt;all&lt;/b&gt;</bdi></code></li>",
+            "<dt>Sent to</dt><dd>https://weather-mcp.example <span class=\"note\">only there</span>",
+            "access tokens, encrypted, for you only",
+            "Usher does not show it to the app or the model",
+            "<button class=\"main\" name=\"action\" value=\"authorize\">Continue to login.forge.example</button>",
+            "<button name=\"action\" value=\"decline\">Decline</button>",
+            "name=\"shown-host\" value=\"https://login.forge.example\"",
+        ] {
+            assert!(html.contains(shown), "{shown}: {html}");
+        }
+        assert!(!html.contains("<b>all"), "a scope is text");
+        assert!(plain(Language::Chinese, Purpose::Connect, &there()).contains("读写您的代码仓库"));
+    }
+
+    /// What is new stands apart from what was given before.
+    #[test]
+    fn more_permissions_are_told_from_those_of_before() {
+        let html = plain(Language::English, Purpose::Widen, &there());
+        let (new, old) = html.split_once("<dt>You gave already</dt>").unwrap();
+        assert!(new.contains("<dt>New permissions</dt>") && new.contains("delete:") && !new.contains(">repo<"), "{html}");
+        assert!(old.contains(">repo<") && old.contains("which stay until then"), "{html}");
+    }
+
+    /// R-OAUTH-04: what is granted already is allowed without going anywhere.
+    #[test]
+    fn a_grant_is_allowed_without_going_anywhere() {
+        let html = plain(Language::English, Purpose::AllowClient, &there());
+        assert!(html.contains("<button class=\"main\" name=\"action\" value=\"allow\">Allow</button>"), "{html}");
+        assert_eq!(html.matches("class=\"main\"").count(), 1, "one main action");
+        assert!(html.contains("Connect another account instead") && !html.contains("You will sign in at"));
+        let closed = plain(Language::English, Purpose::AllowClient, &Way::Closed(NoWay::Unreachable));
+        assert!(closed.contains("value=\"allow\"") && !closed.contains("role=\"alert\""), "{closed}");
+    }
+
+    /// Nobody is led to a host that the page does not name.
+    #[test]
+    fn without_a_host_the_page_names_none() {
+        let html = shop(Language::English, None, &Way::Asks);
+        assert!(html.contains("value=\"authorize\">Continue</button>") && !html.contains("You will sign in at"), "{html}");
+        assert!(html.contains("For example: <bdi>acme.myshop.example</bdi>"), "{html}");
+        let wrong = shop(Language::English, Some("a/b"), &Way::Asks);
+        assert!(wrong.contains("value=\"a/b\"") && wrong.contains("is not written as it should be"), "{wrong}");
+        let closed = plain(Language::English, Purpose::Connect, &Way::Closed(NoWay::Unsafe));
+        assert!(closed.contains("role=\"alert\"") && !closed.contains("value=\"authorize\""), "{closed}");
+        assert!(closed.contains("value=\"decline\""));
+    }
 }

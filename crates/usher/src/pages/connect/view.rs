@@ -74,7 +74,7 @@ pub(super) struct FieldView {
 
 impl FieldView {
     /// The ids of what describes the input, the fault first.
-    fn described_by(&self) -> Option<String> {
+    pub(super) fn described_by(&self) -> Option<String> {
         let fault = self.fault.as_ref().map(|_| format!("fault-{}", self.name));
         let about = self.description.as_ref().map(|_| format!("about-{}", self.name));
         let ids = fault.into_iter().chain(about).collect::<Vec<_>>().join(" ");
