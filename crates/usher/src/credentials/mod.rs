@@ -3,6 +3,7 @@
 pub mod check;
 mod fresh;
 mod inject;
+pub mod servers;
 
 use std::{
     sync::{
