@@ -40,8 +40,8 @@ pub use browser::{
 };
 pub use credential::{
     Approval, Completion, ConnectionFilter, Connections, ConnectionsPage, Credential, CredentialKey, CredentialStatus,
-    DEMANDED_AT_MOST, DueRefresh, Grant, GrantClient, GrantServer, HeldLease, Lease, REFRESH_LEASE, RefreshFailed,
-    StoredConnection, Withdrawn,
+    DEMANDED_AT_MOST, DueRefresh, Grant, GrantClient, GrantServer, HeldLease, Lease, REFRESH_LEASE, RESTS_AT_MOST,
+    RefreshFailed, StoredConnection, Withdrawn,
 };
 pub use error::StoreError;
 pub use events::Event;

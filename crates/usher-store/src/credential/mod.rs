@@ -25,8 +25,8 @@ pub(crate) use self::find::FIND;
 pub(crate) use self::find::{DELETE, OF_USER};
 pub use self::grant::{Grant, GrantClient, GrantServer};
 #[cfg(test)]
-pub(crate) use self::lease::{DUE, GIVE_UP, LEASE, REMAINING};
-pub use self::lease::{DueRefresh, HeldLease, Lease, REFRESH_LEASE};
+pub(crate) use self::lease::{DUE, GIVE_UP, LEASE, PUT_OFF, REMAINING};
+pub use self::lease::{DueRefresh, HeldLease, Lease, REFRESH_LEASE, RESTS_AT_MOST};
 #[cfg(test)]
 pub(crate) use self::list::{ALL, OF_ID, OF_PROVIDER, REVOKE};
 pub use self::list::{ConnectionFilter, ConnectionsPage, StoredConnection};

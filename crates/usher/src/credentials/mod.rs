@@ -1,7 +1,7 @@
 //! Stored credentials on their way into a call: a short cache, and the headers they are injected as.
 
 pub mod check;
-mod fresh;
+pub mod fresh;
 mod inject;
 pub mod servers;
 
