@@ -86,10 +86,9 @@ impl Provider {
     pub(crate) fn definition(&self) -> Option<&Definition> {
         match &self.kind {
             ProviderKind::OAuth(oauth) => Some(&oauth.definition),
-            ProviderKind::Secret { .. }
-            | ProviderKind::Mcp(_)
-            | ProviderKind::External(_)
-            | ProviderKind::Approval => None,
+            ProviderKind::Secret { .. } | ProviderKind::Mcp(_) | ProviderKind::External(_) | ProviderKind::Approval => {
+                None
+            }
         }
     }
 

@@ -30,9 +30,11 @@ async fn a_call_goes_on_once_its_account_is_connected() {
     assert!(address.starts_with(&scene.provider.url(Endpoint::Authorization)), "{address}");
     assert!(address.contains("code_challenge_method=S256") && address.contains("scope=repo"), "{address}");
     assert!(address.contains(&format!("state={}.", id_of(&asked.url()))), "{address}");
-    assert!(person.set_cookie_lines().iter().any(|line| {
-        ["-flow=", "; HttpOnly", "; SameSite=Lax", "; Path=/"].iter().all(|part| line.contains(part))
-    }));
+    assert!(
+        person.set_cookie_lines().iter().any(|line| {
+            ["-flow=", "; HttpOnly", "; SameSite=Lax", "; Path=/"].iter().all(|part| line.contains(part))
+        })
+    );
     let back = person.at_issuer(&left, "user-1").await;
     assert!(back.starts_with(&format!("{}/callback/forge?", scene.stage.origin)), "{back}");
     let done = person.come_back(&back).await;
