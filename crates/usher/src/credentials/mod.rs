@@ -2,6 +2,8 @@
 
 pub mod check;
 mod inject;
+pub mod let_go;
+pub mod revoke;
 
 use std::{
     sync::{

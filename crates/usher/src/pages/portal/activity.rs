@@ -130,6 +130,7 @@ fn sentence(action: AuditAction) -> &'static str {
         A::CredentialRejected => "activity.rejected",
         A::CredentialDisconnected => "activity.disconnected",
         A::CredentialRevoked => "activity.revoked",
+        A::GrantRevoked => "activity.grant_revoked",
         A::BrowserSignedIn => "activity.signed_in",
         A::BrowserSignedOut => "activity.signed_out",
         A::BrowserRefused => "activity.sign_in_refused",
@@ -170,6 +171,10 @@ fn detail(text: &str) -> Option<&'static str> {
         "provider-refused" => "activity.provider_refused",
         "store-trouble" => "activity.store_trouble",
         "interrupted" => "activity.interrupted",
+        "provider-not-configured" => "activity.not_configured",
+        "unreadable" => "activity.unreadable",
+        "no-revocation" => "activity.no_revocation",
+        "not-tried" => "activity.not_tried",
         _ => return None,
     })
 }
