@@ -78,6 +78,10 @@ points! {
     FormRead = "form-read",
     /// The consent is committed.
     Consented = "consented",
+    /// OAuth: what the way back needs is committed, and the browser not yet sent to the provider.
+    FlowStored = "flow-stored",
+    /// OAuth: the flow is claimed, and its code not yet sent anywhere.
+    FlowClaimed = "flow-claimed",
     /// The key is about to be sent to the provider's check.
     CheckSending = "check-sending",
     /// The provider found the key good.
@@ -112,12 +116,26 @@ points! {
     CredentialRefused = "credential-refused",
     /// A refused credential is marked, and its owner not asked.
     CredentialRejected = "credential-rejected",
+    /// The lease of a refresh is committed, and nothing sent to the provider.
+    RefreshLeased = "refresh-leased",
+    /// What a refresh brought is written, and not committed.
+    RefreshUncommitted = "refresh-uncommitted",
+    /// It is committed, and nobody was told.
+    Refreshed = "refreshed",
     /// A credential is about to be deleted.
     Disconnecting = "disconnecting",
     /// It is deleted, and not committed.
     DisconnectUncommitted = "disconnect-uncommitted",
     /// Its deletion is committed, and nobody was told.
     Disconnected = "disconnected",
+    /// An access that a provider granted is about to be taken away from everybody.
+    Leaving = "leaving",
+    /// It is taken away, which is committed, and its provider does not know.
+    Left = "left",
+    /// Its provider was told, and it is not deleted.
+    Revoked = "revoked",
+    /// It is deleted, and its owner has no answer yet.
+    LetGo = "let-go",
 }
 
 impl FailPoint {

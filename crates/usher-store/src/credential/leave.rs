@@ -212,6 +212,7 @@ impl Store {
             Ok(deleted > 0)
         })
         .await?;
+        fail_point!(LetGo);
         if deleted {
             self.publish(Event::Credential(CredentialKey::of(&leaving.user, &leaving.provider)));
         }

@@ -207,7 +207,9 @@ impl Broker {
             match interaction.state {
                 InteractionState::Declined { .. } => return Ok(Waited::Declined(interaction.id.clone())),
                 InteractionState::Completed { .. } => completed += 1,
-                InteractionState::Opened { .. } | InteractionState::Consented { .. } => seen = true,
+                InteractionState::Opened { .. }
+                | InteractionState::Consented { .. }
+                | InteractionState::Exchanging { .. } => seen = true,
                 // The page offers to start again, so it may still be completed.
                 InteractionState::Created | InteractionState::Failed { .. } => {}
                 InteractionState::Expired => over = true,

@@ -82,7 +82,6 @@ impl LetGo<'_> {
 
     /// Tells the provider. A crash before, in between or after leaves what is told once more.
     async fn tell(&self, leaving: &Leaving) -> Revocation {
-        fail_point!(Revoking);
         let revocation = revoke(self.egress, self.config, leaving, self.clock.now()).await;
         fail_point!(Revoked);
         let provider = &leaving.provider;
