@@ -1,10 +1,49 @@
 //! Letting go: what is taken away is found by nobody, and stays until its provider was told.
 
-use secrecy::ExposeSecret as _;
-use usher_store::{AtProvider, AuditAction, CredentialStatus, LEAVING_LASTS, Leave, Lease, Outcome, Store};
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::samples::{at, completed, connect, grant, granted, question, user};
+use secrecy::{ExposeSecret as _, SecretString};
+use usher_store::{
+    AtProvider, AuditAction, Completion, CredentialStatus, Grant, GrantClient, GrantServer, LEAVING_LASTS, Lease, Leave,
+    Outcome, Store,
+};
+
+use crate::samples::{at, client, completed, connect, consented, done, question, random_token, user};
 use crate::setup::Database;
+
+fn grant() -> Grant {
+    Grant {
+        refresh_token: Some("refresh-1".into()),
+        expires_at: Some(at(3600)),
+        refresh_at: Some(at(3000)),
+        scopes: BTreeSet::from(["read".to_owned()]),
+        demanded: BTreeSet::new(),
+        account: Some("ada".to_owned()),
+        values: BTreeMap::new(),
+        server: GrantServer {
+            issuer: "https://id.example".to_owned(),
+            token_endpoint: None,
+            revocation_endpoint: None,
+            resource: None,
+            client: GrantClient {
+                id: "usher".to_owned(),
+                secret: None,
+                method: "none".to_owned(),
+                redirect_uri: "https://usher.example/callback/weather".to_owned(),
+            },
+        },
+    }
+}
+
+/// Asks `user-1`, and stores what a provider granted.
+async fn granted(store: &Store) {
+    let consented = consented(store, question("user-1")).await;
+    let (state, kept) = (random_token(), SecretString::from("verifier"));
+    assert!(store.begin_flow(&consented.id, &state, "browser", &kept, at(3)).await.unwrap());
+    let flow = store.claim_flow(&consented.id, &state, "browser", at(3)).await.unwrap().unwrap();
+    let secrets = BTreeMap::from([("access_token".to_owned(), "access-1".into())]);
+    done(store.complete(flow.interaction, Completion::Grant { secrets, grant: Box::new(grant()) }, at(3)).await.unwrap());
+}
 
 async fn actions(store: &Store) -> Vec<(AuditAction, Outcome)> {
     let rows = store.audit_of(&user("user-1"), 100).await.unwrap();
@@ -51,7 +90,7 @@ pub(crate) async fn what_is_connected_while_the_old_one_leaves_stays(database: D
     completed(&store, question("user-1"), connect("s-1")).await;
     let leaving = store.leave(Leave::Own { user: &owner, provider: "weather" }, at(10)).await.unwrap();
     let mut other = question("user-1");
-    other.principal.client = crate::samples::client("client-2");
+    other.principal.client = client("client-2");
 
     completed(&store, other, connect("s-2")).await;
 
@@ -66,7 +105,7 @@ pub(crate) async fn what_is_connected_while_the_old_one_leaves_stays(database: D
 pub(crate) async fn a_refresh_brings_nothing_back(database: Database) {
     let store = database.store().await;
     let owner = user("user-1");
-    granted(&store, question("user-1"), grant()).await;
+    granted(&store).await;
     let Lease::Held(held) = store.lease_refresh(&owner, "weather", 1, "test", at(10)).await.unwrap() else {
         panic!("a lease");
     };
