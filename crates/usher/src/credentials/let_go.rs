@@ -14,7 +14,7 @@ use futures_util::{StreamExt as _, stream};
 use tokio::time::Instant;
 use usher_store::{Leave, Leaving, Store, StoreError, fail_point};
 
-use super::revoke::{Revocation, StillListed, revoke};
+use super::revoke::{Revocation, revoke};
 use crate::{clock::Clock, config::Config, egress::Egress};
 
 /// How many providers are told at a time, where many credentials go at once.
@@ -77,12 +77,12 @@ impl LetGo<'_> {
 
     /// What nobody was told.
     fn untold(&self, leaving: &Leaving) -> Revocation {
-        Revocation::untold(self.config, leaving, StillListed::NotTried)
+        Revocation::untold(self.config, leaving)
     }
 
     /// Tells the provider. A crash before, in between or after leaves what is told once more.
     async fn tell(&self, leaving: &Leaving) -> Revocation {
-        let revocation = revoke(self.egress, self.config, leaving, self.clock.now()).await;
+        let revocation = revoke(self.egress, self.config, leaving).await;
         fail_point!(Revoked);
         let provider = &leaving.provider;
         match &revocation {

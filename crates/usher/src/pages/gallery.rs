@@ -13,8 +13,8 @@ use http::StatusCode;
 use jiff::Timestamp;
 use secrecy::SecretString;
 use usher_store::{
-    Approval, AskReason, Credential, CredentialStatus, Destination, Interaction, InteractionId, InteractionState,
-    Operation,
+    Approval, AskReason, Credential, CredentialStatus, Destination, Grant, GrantClient, GrantServer, Interaction,
+    InteractionId, InteractionState, Operation,
 };
 
 use super::{
@@ -89,6 +89,17 @@ kind = "secret"
 about = { en = "Only in English." }
 field = [{ name = "token" }]
 
+[[provider]]
+name = "tasks"
+kind = "oauth"
+title = { en = "Tasks", "zh-CN" = "任务" }
+client_id = "usher"
+client_secret = "secret-of-usher"
+authorization_endpoint = "https://tasks.example/authorize"
+token_endpoint = "https://tasks.example/token"
+scope_text = { "tasks.read" = { en = "Read your tasks", "zh-CN" = "读取您的任务" } }
+revocation = { endpoint = "https://tasks.example/revoke" }
+
 [[upstream]]
 name = "weather-server"
 title = { en = "Weather server", "zh-CN" = "天气服务器" }
@@ -96,6 +107,9 @@ url = "https://weather-mcp.example/mcp"
 [[upstream.needs]]
 provider = "weather"
 header = { X-Api-Key = "{api_key}" }
+[[upstream.needs]]
+provider = "tasks"
+header = { X-Tasks = "{access_token}" }
 "#;
     Config::parse(text, Path::new("/srv/usher/usher.toml"), &|_| None).unwrap()
 }
@@ -154,6 +168,33 @@ pub(crate) fn credential(provider: &str, status: CredentialStatus) -> Credential
         grant: None,
         attempts: 0,
     }
+}
+
+/// An account that the person connected at a third party.
+pub(crate) fn account(provider: &str, status: CredentialStatus) -> Credential {
+    let scopes = ["tasks.read", "tasks.<b>write</b>"].map(str::to_owned);
+    let grant = Grant {
+        refresh_token: Some("refresh-secret".into()),
+        expires_at: Some("2026-11-30T09:05:00Z".parse().unwrap()),
+        refresh_at: None,
+        scopes: scopes.into(),
+        demanded: BTreeSet::new(),
+        account: Some("Ada <b>Example</b>".into()),
+        values: BTreeMap::new(),
+        server: GrantServer {
+            issuer: "https://tasks.example".into(),
+            token_endpoint: None,
+            revocation_endpoint: None,
+            resource: None,
+            client: GrantClient {
+                id: "usher".into(),
+                secret: None,
+                method: "client_secret_basic".into(),
+                redirect_uri: "https://usher.example/callback/tasks".into(),
+            },
+        },
+    };
+    Credential { grant: Some(grant), ..credential(provider, status) }
 }
 
 /// The open question.
@@ -276,6 +317,7 @@ fn gallery(language: Language) -> Vec<(&'static str, String)> {
     pages.push(("sessions", super::portal::sessions::tests::page(language)));
     pages.push(("disconnect", super::portal::disconnect::tests::page(language)));
     pages.push(("disconnect-unreadable", super::portal::disconnect::tests::unreadable(language)));
+    pages.extend(super::portal::disconnect::tests::accounts(language));
     pages.extend(super::login::tests::pages(language));
     pages.extend(super::logout::tests::pages(language));
     pages

@@ -1,7 +1,7 @@
 //! What a person is asked to do, by what is stored now rather than by what was the case when the question came up.
 
 use elicit::UserId;
-use usher_store::{Approval, Credential, CredentialStatus, Interaction, StoreError};
+use usher_store::{Approval, AskReason, Credential, CredentialStatus, Interaction, StoreError};
 
 use crate::{
     broker::Broker,
@@ -82,9 +82,11 @@ pub(super) fn purpose(interaction: &Interaction, provider: &Provider, upstream: 
         Stored::Kept(stored) => stored,
     };
     let (client, destination) = (&interaction.principal.client, &interaction.destination);
+    // By their own word: it works, and may be another account that they want.
+    let again = interaction.reason == AskReason::Again && provider.is_account();
     let any = |holds: &dyn Fn(&Approval) -> bool| stored.approvals.iter().any(holds);
     let of_client = |approval: &Approval| approval.client == *client;
-    if stored.status == CredentialStatus::Rejected {
+    if again || stored.status == CredentialStatus::Rejected {
         Purpose::Replace
     } else if !provider.is_complete(&stored.secrets) || !upstream.takes(provider, &stored.secrets) {
         // The configuration wants more, or something else, than it did when this was entered.

@@ -14,7 +14,7 @@ use crate::{
         direct::Direct,
         table,
     },
-    config::Config,
+    config::{Config, ProviderKind},
 };
 
 const HEAD: [&str; 10] =
@@ -75,7 +75,13 @@ fn row(config: &Config, one: &StoredConnection) -> [String; 10] {
 
 /// What its provider is; `None` where it is not in the configuration any more, so that nothing is sent anywhere.
 fn kind(config: &Config, one: &StoredConnection) -> Option<&'static str> {
-    config.provider(&one.provider).map(|provider| provider.kind.as_str())
+    config.provider(&one.provider).map(|provider| match provider.kind {
+        ProviderKind::Secret { .. } => "secret",
+        ProviderKind::OAuth(_) => "oauth",
+        ProviderKind::Mcp(_) => "mcp",
+        ProviderKind::External(_) => "external",
+        ProviderKind::Approval => "approval",
+    })
 }
 
 fn expires(granted: &Granted) -> String {

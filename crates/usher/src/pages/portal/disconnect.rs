@@ -141,6 +141,25 @@ pub(crate) mod tests {
         question(page, &gallery::config(), "tracker", None, "form-token".into()).render().unwrap()
     }
 
+    /// The same for accounts: one that can be ended at its provider, and one whose provider is not configured any more.
+    pub(crate) fn accounts(language: Language) -> Vec<(&'static str, String)> {
+        let page = |provider: &str| {
+            let page = gallery::page(language, "/connections/tasks/disconnect");
+            let account = gallery::account(provider, CredentialStatus::Working);
+            question(page, &gallery::config(), provider, Some(&account), "form-token".into()).render().unwrap()
+        };
+        vec![("disconnect-account", page("tasks")), ("disconnect-account-old", page("old"))]
+    }
+
+    /// Before the person decides they know what becomes of it at the provider.
+    #[test]
+    fn giving_an_account_up_says_what_becomes_of_it_there() {
+        let [(_, known), (_, old)] = accounts(Language::English).try_into().unwrap_or_else(|_| panic!("two pages"));
+        assert!(known.contains("<dt>At the provider</dt><dd><bdi>tasks.example</bdi> is told, and ends"), "{known}");
+        assert!(!known.contains("the key stays valid"), "{known}");
+        assert!(old.contains("it stays listed: Usher cannot end it there."), "{old}");
+    }
+
     #[test]
     fn disconnecting_asks_once_and_says_what_stops_working() {
         let html = page(Language::English);

@@ -5,10 +5,10 @@ use usher_store::{Credential, CredentialStatus, Grant};
 
 use super::said::{provider_title, shown};
 use crate::{
-    config::Config,
+    config::{Config, Provider, ProviderKind},
     pages::{
         page::Fact,
-        words::{Html, Words},
+        words::{Html, Said, Words},
     },
 };
 
@@ -79,9 +79,26 @@ fn permissions(words: Words, config: &Config, credential: &Credential, grant: &G
         many => words.say("portal.permissions_count", &[("count", &many.to_string())]),
     };
     let provider = config.provider(&credential.provider);
-    let lines = grant.scopes.iter().map(|scope| crate::pages::scopes::line(words, provider, scope));
+    let lines = grant.scopes.iter().map(|scope| line(words, provider, scope));
     let summary = Html::element("summary", None, &Html::text(&count));
     Html::element("details", Some("fold"), &Html::joined([summary, Html::list(lines)]))
+}
+
+/// A permission in words where there are some, with the scope itself beside them: servers of others choose some of these.
+fn line(words: Words, provider: Option<&Provider>, scope: &str) -> Html {
+    let raw = Html::element("code", None, &Html::element("bdi", None, &Html::text(&shown(scope))));
+    let texts = match provider.map(|provider| &provider.kind) {
+        Some(ProviderKind::OAuth(oauth)) => Some(&oauth.definition.scope_text),
+        _ => None,
+    };
+    match texts.and_then(|texts| texts.get(scope)) {
+        Some(text) => Html::joined([
+            Html::said(Said::of(text, words.language())),
+            Html::text(" "),
+            Html::element("span", Some("note"), &raw),
+        ]),
+        None => raw,
+    }
 }
 
 fn lasts(words: Words, grant: &Grant, now: Timestamp) -> Html {
