@@ -25,7 +25,7 @@ use crate::{
     clock::Clock,
     config::{Config, Identity},
     connections,
-    credentials::Credentials,
+    credentials::{Credentials, servers::AuthorizationServers},
     egress::Egress,
     identity::{
         Door,
@@ -202,6 +202,7 @@ pub async fn start_at(
         random: Arc::clone(&random),
         egress: egress.clone(),
         credentials: Credentials::new(store.clone(), Arc::clone(&clock)),
+        servers: AuthorizationServers::new(Arc::clone(&config), store.clone(), Arc::clone(&clock), egress.clone()),
         limits: Arc::new(Limits::new(&config.limits, &clock)),
         waiting: Waiting::default(),
         looks: Arc::default(),

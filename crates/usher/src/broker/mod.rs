@@ -27,7 +27,12 @@ pub use self::{
     visit::*,
     waiting::Waiting,
 };
-use crate::{clock::Clock, config::Config, credentials::Credentials, egress::Egress};
+use crate::{
+    clock::Clock,
+    config::Config,
+    credentials::{Credentials, servers::AuthorizationServers},
+    egress::Egress,
+};
 
 /// The broker: one per service, shared by the relay and the pages.
 #[derive(Clone)]
@@ -38,6 +43,7 @@ pub struct Broker {
     pub(crate) random: Arc<dyn Random>,
     pub(crate) egress: Egress,
     pub(crate) credentials: Credentials,
+    pub(crate) servers: AuthorizationServers,
     pub(crate) limits: Arc<Limits>,
     pub(crate) waiting: Waiting,
     pub(crate) looks: Arc<Looks>,

@@ -4,6 +4,7 @@ pub mod check;
 mod inject;
 pub mod let_go;
 pub mod revoke;
+pub mod servers;
 
 use std::{
     sync::{

@@ -25,7 +25,7 @@ use crate::{
     clock::Clock,
     commands::install_crypto_provider,
     config::{Config, folder::Folder},
-    credentials::Credentials,
+    credentials::{Credentials, servers::AuthorizationServers},
     egress::Egress,
 };
 
@@ -118,6 +118,7 @@ async fn house(check: Option<&str>) -> House {
     let config = Arc::new(config("https://forecast.example/mcp", check));
     let broker = Broker {
         limits: Arc::new(Limits::new(&config.limits, &counting)),
+        servers: AuthorizationServers::new(Arc::clone(&config), store.clone(), clock.clone(), Egress::new().unwrap()),
         config,
         store: store.clone(),
         clock: clock.clone(),
