@@ -118,6 +118,8 @@ points! {
     CredentialRejected = "credential-rejected",
     /// The lease of a refresh is committed, and nothing sent to the provider.
     RefreshLeased = "refresh-leased",
+    /// A provider has answered to a refresh, and nothing of it is written.
+    RefreshAnswered = "refresh-answered",
     /// What a refresh brought is written, and not committed.
     RefreshUncommitted = "refresh-uncommitted",
     /// It is committed, and nobody was told.

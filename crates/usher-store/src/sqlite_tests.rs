@@ -231,6 +231,7 @@ const STATEMENTS: &[&str] = &[
     crate::credential::REMAINING[0],
     crate::credential::DUE[0],
     crate::credential::GIVE_UP,
+    crate::credential::PUT_OFF,
     crate::credential::LATER,
     crate::credential::DEAD,
     crate::oauth_client::FIND,

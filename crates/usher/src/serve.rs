@@ -25,7 +25,7 @@ use crate::{
     clock::Clock,
     config::{Config, Identity},
     connections,
-    credentials::{Credentials, servers::AuthorizationServers},
+    credentials::{Credentials, fresh::Fresh, servers::AuthorizationServers},
     egress::Egress,
     identity::{
         Door,
@@ -195,6 +195,7 @@ pub async fn start_at(
         );
     }
     let config = Arc::new(config);
+    let fresh = Fresh::new(Arc::clone(&config), store.clone(), Arc::clone(&clock), Arc::clone(&random), egress.clone());
     let broker = Broker {
         config: Arc::clone(&config),
         store: store.clone(),
@@ -203,6 +204,7 @@ pub async fn start_at(
         egress: egress.clone(),
         credentials: Credentials::new(store.clone(), Arc::clone(&clock)),
         servers: AuthorizationServers::new(Arc::clone(&config), store.clone(), Arc::clone(&clock), egress.clone()),
+        fresh,
         limits: Arc::new(Limits::new(&config.limits, &clock)),
         waiting: Waiting::default(),
         looks: Arc::default(),
@@ -321,6 +323,7 @@ impl Running {
             job.abort();
         }
         self.app.relay.close().await;
+        self.app.broker.fresh.close().await;
         self.app.control.withdraw();
         self.app.store.close().await;
         tracing::info!("service stopped");

@@ -23,7 +23,7 @@ ALTER TABLE credentials ADD COLUMN lease_owner TEXT;
 ALTER TABLE credentials ADD COLUMN lease_until BIGINT;
 ALTER TABLE credentials ADD COLUMN attempts BIGINT NOT NULL DEFAULT 0;
 
-CREATE INDEX credentials_due ON credentials (refresh_at) WHERE refresh_at IS NOT NULL;
+CREATE INDEX credentials_due ON credentials (provider, refresh_at) WHERE refresh_at IS NOT NULL;
 
 -- Our registrations at authorization servers: one an issuer and redirect URI, sealed.
 CREATE TABLE oauth_clients (

@@ -25,6 +25,8 @@ pub struct Grant {
     pub refresh_at: Option<Timestamp>,
     /// What was granted.
     pub scopes: BTreeSet<String>,
+    /// What it was asked for. Some provider grants less, or calls it otherwise: that is asked for again only if a server says so.
+    pub asked: BTreeSet<String>,
     /// What a server said is lacking.
     pub demanded: BTreeSet<String>,
     /// Whose account it is, as it is shown. Cleaned text.
@@ -78,14 +80,14 @@ impl Grant {
 
     /// No more bytes than these as JSON.
     pub(super) fn most_bytes(&self) -> usize {
-        let Self { refresh_token, scopes, demanded, account, values, server, .. } = self;
+        let Self { refresh_token, scopes, asked, demanded, account, values, server, .. } = self;
         let GrantServer { issuer, token_endpoint, revocation_endpoint, resource, client } = server;
         let optional = [account, token_endpoint, revocation_endpoint, resource].map(|text| text.as_deref());
         let secret = [refresh_token, &client.secret].map(|secret| secret.as_ref().map(|secret| secret.expose_secret()));
         let fixed = [issuer, &client.id, &client.method, &client.redirect_uri];
         let texts = fixed.into_iter().map(String::as_str);
         let texts = texts.chain(optional.into_iter().chain(secret).flatten());
-        let texts = texts.chain(scopes.iter().chain(demanded).map(String::as_str));
+        let texts = texts.chain(scopes.iter().chain(asked).chain(demanded).map(String::as_str));
         let texts = texts.chain(values.iter().flat_map(|(name, value)| [name.as_str(), value.as_str()]));
         // A byte becomes at most six; the names of the fields take less than 512.
         512 + texts.map(|text| 6 * text.len() + 8).sum::<usize>()
@@ -100,6 +102,8 @@ pub(super) struct WrittenGrant<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<i64>,
     scopes: &'a BTreeSet<String>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    asked: &'a BTreeSet<String>,
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     demanded: &'a BTreeSet<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,12 +126,13 @@ pub(super) struct WrittenGrant<'a> {
 
 impl<'a> From<&'a Grant> for WrittenGrant<'a> {
     fn from(grant: &'a Grant) -> Self {
-        let Grant { refresh_token, expires_at, refresh_at: _, scopes, demanded, account, values, server } = grant;
+        let Grant { refresh_token, expires_at, refresh_at: _, scopes, asked, demanded, account, values, server } = grant;
         let GrantServer { issuer, token_endpoint, revocation_endpoint, resource, client } = server;
         Self {
             refresh_token: refresh_token.as_ref().map(|token| token.expose_secret()),
             expires_at: expires_at.map(micros),
             scopes,
+            asked,
             demanded,
             account: account.as_deref(),
             values,
@@ -151,6 +156,8 @@ pub(super) struct ReadGrant {
     #[serde(default)]
     expires_at: Option<i64>,
     scopes: BTreeSet<String>,
+    #[serde(default)]
+    asked: BTreeSet<String>,
     #[serde(default)]
     demanded: BTreeSet<String>,
     #[serde(default)]
@@ -179,6 +186,7 @@ impl From<ReadGrant> for Grant {
             // The column says.
             refresh_at: None,
             scopes: read.scopes,
+            asked: read.asked,
             demanded: read.demanded,
             account: read.account,
             values: read.values,

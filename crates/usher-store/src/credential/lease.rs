@@ -23,6 +23,32 @@ macro_rules! refresh_lease {
 /// had it is taken for gone.
 pub const REFRESH_LEASE: SignedDuration = SignedDuration::from_micros(refresh_lease!());
 
+/// [`RESTS_AT_MOST`] in microseconds.
+macro_rules! rests_at_most {
+    () => {
+        3_600_000_000
+    };
+}
+
+/// How long a grant rests at most after a refresh that failed. A longer rest was written by a clock that was ahead, and counts
+/// for nothing.
+pub const RESTS_AT_MOST: SignedDuration = SignedDuration::from_micros(rests_at_most!());
+
+/// Nobody has the lease: it has ended, or would last for longer than any does, since the clock was set back.
+macro_rules! free {
+    ($clock:expr) => {
+        concat!(
+            "(lease_until IS NULL OR lease_until <= ",
+            $clock,
+            " OR lease_until > ",
+            $clock,
+            " + ",
+            refresh_lease!(),
+            ")"
+        )
+    };
+}
+
 /// Somebody else can come between only as often as leases end.
 const ATTEMPTS: usize = 8;
 
@@ -43,9 +69,11 @@ macro_rules! lease {
             $clock,
             " + ",
             refresh_lease!(),
-            " WHERE credential_key = $1 AND version = $2 AND status NOT IN ('rejected', 'leaving') AND (lease_until IS NULL OR lease_until <= ",
-            $clock,
-            ") AND (attempts = 0 OR refresh_at IS NULL OR refresh_at <= $4) RETURNING ",
+            " WHERE credential_key = $1 AND version = $2 AND status NOT IN ('rejected', 'leaving') AND ",
+            free!($clock),
+            " AND (attempts = 0 OR refresh_at IS NULL OR refresh_at <= $4 OR refresh_at > $4 + ",
+            rests_at_most!(),
+            ") RETURNING ",
             columns!()
         )
     };
@@ -66,11 +94,10 @@ macro_rules! remaining {
 macro_rules! due {
     ($clock:expr) => {
         concat!(
-            "SELECT issuer, subject, provider, version FROM credentials WHERE refresh_at <= $1 \
-             AND status NOT IN ('rejected', 'leaving') \
-             AND (lease_until IS NULL OR lease_until <= ",
-            $clock,
-            ") ORDER BY refresh_at LIMIT $2"
+            "SELECT issuer, subject, provider, version FROM credentials WHERE provider = $3 AND refresh_at <= $1 \
+             AND status NOT IN ('rejected', 'leaving') AND ",
+            free!($clock),
+            " ORDER BY refresh_at LIMIT $2"
         )
     };
 }
@@ -81,6 +108,10 @@ pub(crate) const DUE: [&str; 2] = [due!("$1"), due!(shared_clock!())];
 /// What cannot be refreshed would be due for ever.
 pub(crate) const GIVE_UP: &str =
     "UPDATE credentials SET refresh_at = NULL, lease_owner = NULL, lease_until = NULL WHERE credential_key = $1";
+
+/// Whoever failed before is not made to wait for what was put off.
+pub(crate) const PUT_OFF: &str =
+    "UPDATE credentials SET refresh_at = $3, attempts = 0 WHERE credential_key = $1 AND version = $2";
 
 /// What came of asking to be the one who refreshes.
 #[derive(Debug)]
@@ -107,8 +138,8 @@ pub enum Lease {
     Gone,
 }
 
-/// The right to refresh one grant, once.
-#[derive(Debug)]
+/// The right to refresh one grant, once. A copy of it is the same one, for what is tried again.
+#[derive(Debug, Clone)]
 pub struct HeldLease {
     /// The credential as it was when the lease was taken: what is refreshed.
     pub credential: Credential,
@@ -228,26 +259,51 @@ impl Store {
             return Ok(Some(Lease::Gone));
         };
         let remaining: Option<i64> = row.try_get("remaining")?;
-        if let Some(remaining) = remaining.filter(|remaining| *remaining > 0) {
+        if let Some(remaining) = remaining.filter(|remaining| (1..=refresh_lease!()).contains(remaining)) {
             return Ok(Some(Lease::Busy { until: now + SignedDuration::from_micros(remaining) }));
         }
-        let rests = grant.refresh_at.filter(|until| credential.attempts > 0 && *until > now);
+        let rests = |until: &Timestamp| *until > now && until.duration_since(now) <= RESTS_AT_MOST;
+        let rests = grant.refresh_at.filter(|until| credential.attempts > 0 && rests(until));
         Ok(rests.map(|until| Lease::Resting { until }))
     }
 
-    /// Grants whose time to be refreshed has come and that nobody refreshes right now, those that wait for longest first; by
-    /// index, however many credentials there are.
+    /// Grants of a provider whose time to be refreshed has come and that nobody refreshes right now, those that wait for longest
+    /// first; by index, however many credentials there are, and whatever is due at other providers.
     ///
-    /// What is due stays due until its refresh succeeds, fails for good, or [is put off](crate::RefreshFailed::Later): whoever
-    /// cannot refresh one (its provider is not configured any more) puts it off, or it stays in front of all others.
-    pub async fn due_refreshes(&self, now: Timestamp, limit: u32) -> Result<Vec<DueRefresh>, StoreError> {
+    /// What is due stays due until its refresh succeeds, fails, or is [put off](Self::put_off_refresh).
+    pub async fn due_refreshes(
+        &self,
+        provider: &str,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<DueRefresh>, StoreError> {
         Self::within(async {
             let rows = sqlx::query(self.by_clock(DUE))
                 .bind(micros(now))
                 .bind(i64::from(limit))
+                .bind(provider.to_owned())
                 .fetch_all(&self.shared.reader)
                 .await?;
             rows.iter().filter_map(|row| due(row).transpose()).collect()
+        })
+        .await
+    }
+
+    /// Has a grant refreshed ahead at another time, or on use alone: true if it was still this version. No attempt is counted,
+    /// and nobody who uses it waits for that time.
+    pub async fn put_off_refresh(
+        &self,
+        user: &UserId,
+        provider: &str,
+        version: i64,
+        until: Option<Timestamp>,
+    ) -> Result<bool, StoreError> {
+        Self::within(async {
+            let query = sqlx::query(PUT_OFF)
+                .bind(CredentialKey::of(user, provider).as_str().to_owned())
+                .bind(version)
+                .bind(until.map(micros));
+            Ok(query.execute(&self.shared.writer).await?.rows_affected() > 0)
         })
         .await
     }

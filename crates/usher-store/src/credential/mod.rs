@@ -26,8 +26,8 @@ pub(crate) use self::find::{DELETE, OF_USER};
 pub(crate) use self::find::{FIND, FIND_ANY};
 pub use self::grant::{Grant, GrantClient, GrantServer};
 #[cfg(test)]
-pub(crate) use self::lease::{DUE, GIVE_UP, LEASE, REMAINING};
-pub use self::lease::{DueRefresh, HeldLease, Lease, REFRESH_LEASE};
+pub(crate) use self::lease::{DUE, GIVE_UP, LEASE, PUT_OFF, REMAINING};
+pub use self::lease::{DueRefresh, HeldLease, Lease, REFRESH_LEASE, RESTS_AT_MOST};
 #[cfg(test)]
 pub(crate) use self::leave::{DELETE_LEFT, LEAVE_ALL, LEAVE_ONE, LEAVE_OWN, STILL_LEAVING};
 pub use self::leave::{AtProvider, LEAVING_LASTS, Leave, Leaving};

@@ -90,6 +90,7 @@ impl Store {
         content.secrets.clone_from(secrets);
         let mut grant = grant.clone();
         if let Some(before) = &current.grant {
+            grant.asked.extend(before.asked.iter().cloned());
             let fresh = |scope: &String| grant.scopes.contains(scope) && !before.scopes.contains(scope);
             grant.demanded = before.demanded.union(&grant.demanded).filter(|scope| !fresh(scope)).cloned().collect();
         }

@@ -18,7 +18,7 @@ use usher_store::Store;
 
 pub use self::{
     ask::Refusal,
-    decide::{Decision, INTERACTION_LIVES, Missing, Waited},
+    decide::{Decision, Examined, INTERACTION_LIVES, Missing, Patience, Waited},
     external::{ConfirmError, Departed, Looked, NotCompleted},
     limits::{Limits, Question},
     looks::Looks,
@@ -30,7 +30,7 @@ pub use self::{
 use crate::{
     clock::Clock,
     config::Config,
-    credentials::{Credentials, servers::AuthorizationServers},
+    credentials::{Credentials, fresh::Fresh, servers::AuthorizationServers},
     egress::Egress,
 };
 
@@ -44,6 +44,7 @@ pub struct Broker {
     pub(crate) egress: Egress,
     pub(crate) credentials: Credentials,
     pub(crate) servers: AuthorizationServers,
+    pub(crate) fresh: Fresh,
     pub(crate) limits: Arc<Limits>,
     pub(crate) waiting: Waiting,
     pub(crate) looks: Arc<Looks>,

@@ -1,6 +1,7 @@
 //! Stored credentials on their way into a call: a short cache, and the headers they are injected as.
 
 pub mod check;
+pub mod fresh;
 mod inject;
 pub mod let_go;
 pub mod revoke;
@@ -18,7 +19,10 @@ use elicit::UserId;
 use moka::sync::Cache;
 use usher_store::{Credential, CredentialKey, Store, StoreError};
 
-pub use self::inject::{InjectError, Injection, Used};
+pub use self::{
+    fresh::refresh_at,
+    inject::{InjectError, Injection, Used},
+};
 use crate::clock::Clock;
 
 /// How long a credential is used without asking the store again. Events drop it earlier.

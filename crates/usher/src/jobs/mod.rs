@@ -1,7 +1,8 @@
-//! Background loops: events of the store, the poll behind them, pruning, master keys.
+//! Background loops: events of the store, the poll behind them, pruning, master keys, tokens that are renewed ahead.
 
 pub mod keys;
 mod let_go;
+mod refresh;
 
 use std::{sync::Arc, time::Duration};
 
@@ -36,6 +37,7 @@ pub fn start(app: &Arc<App>) -> Vec<JoinHandle<()>> {
         tokio::spawn(until_stop(Arc::clone(app), let_go::left_behind(Arc::clone(app)))),
         tokio::spawn(until_stop(Arc::clone(app), keys::watch(Arc::clone(app)))),
         tokio::spawn(until_stop(Arc::clone(app), keys::rewrap(Arc::clone(app)))),
+        tokio::spawn(until_stop(Arc::clone(app), refresh::ahead(Arc::clone(app)))),
     ]
 }
 

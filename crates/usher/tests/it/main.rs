@@ -29,6 +29,7 @@ mod pages;
 mod people_commands;
 mod processes;
 mod raw;
+mod refresh;
 mod relay_legacy;
 mod relay_modern;
 mod secrecy;

@@ -116,6 +116,8 @@ async fn house(check: Option<&str>) -> House {
     let clock = Arc::new(Still(Mutex::new(now())));
     let counting: Arc<dyn Clock> = clock.clone();
     let config = Arc::new(config("https://forecast.example/mcp", check));
+    let egress = Egress::new().unwrap();
+    let fresh = Fresh::new(Arc::clone(&config), store.clone(), clock.clone(), random.clone(), egress.clone());
     let broker = Broker {
         limits: Arc::new(Limits::new(&config.limits, &counting)),
         servers: AuthorizationServers::new(Arc::clone(&config), store.clone(), clock.clone(), Egress::new().unwrap()),
@@ -123,8 +125,9 @@ async fn house(check: Option<&str>) -> House {
         store: store.clone(),
         clock: clock.clone(),
         random,
-        egress: Egress::new().unwrap(),
+        egress,
         credentials: Credentials::new(store, clock.clone()),
+        fresh,
         waiting: Waiting::default(),
         looks: Arc::default(),
     };
