@@ -51,11 +51,11 @@ const LOCK_ALL: &str = "SELECT id FROM credentials WHERE user_key = $1 ORDER BY 
 /// Whoever takes these has the same time for them as the one who was killed.
 pub(crate) const STILL_LEAVING: [&str; 2] = [
     leave!(
-        "id IN (SELECT id FROM credentials WHERE refresh_at <= $1 AND status = 'leaving' LIMIT 100)",
+        "id IN (SELECT id FROM credentials WHERE status = 'leaving' AND refresh_at <= $1 LIMIT 100)",
         ""
     ),
     leave!(
-        "id IN (SELECT id FROM credentials WHERE refresh_at <= $1 AND status = 'leaving' LIMIT 100 \
+        "id IN (SELECT id FROM credentials WHERE status = 'leaving' AND refresh_at <= $1 LIMIT 100 \
          FOR UPDATE SKIP LOCKED)",
         ""
     ),

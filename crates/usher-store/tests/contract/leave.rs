@@ -17,6 +17,7 @@ fn grant() -> Grant {
         expires_at: Some(at(3600)),
         refresh_at: Some(at(3000)),
         scopes: BTreeSet::from(["read".to_owned()]),
+        asked: BTreeSet::new(),
         demanded: BTreeSet::new(),
         account: Some("ada".to_owned()),
         values: BTreeMap::new(),
@@ -117,7 +118,7 @@ pub(crate) async fn a_refresh_brings_nothing_back(database: Database) {
     let version = leaving[0].credential.as_ref().unwrap().version;
     let none = store.lease_refresh(&owner, "weather", version, "test", at(12)).await.unwrap();
     assert!(matches!(none, Lease::Gone), "{none:?}");
-    assert!(store.due_refreshes(at(1_000_000), 10).await.unwrap().is_empty());
+    assert!(store.due_refreshes("weather", at(1_000_000), 10).await.unwrap().is_empty());
     assert!(store.credential(&owner, "weather").await.unwrap().is_none());
 }
 

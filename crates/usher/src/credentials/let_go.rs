@@ -82,7 +82,7 @@ impl LetGo<'_> {
 
     /// Tells the provider. A crash before, in between or after leaves what is told once more.
     async fn tell(&self, leaving: &Leaving) -> Revocation {
-        let revocation = revoke(self.egress, self.config, leaving).await;
+        let revocation = revoke(self.egress, self.config, &leaving.provider, leaving.credential.as_deref()).await;
         fail_point!(Revoked);
         let provider = &leaving.provider;
         match &revocation {

@@ -86,10 +86,10 @@ impl Revocation {
     }
 }
 
-/// Tells the provider that what a credential holds is used no more, within [`REVOKE_DEADLINE`].
-pub async fn revoke(egress: &Egress, config: &Config, leaving: &Leaving) -> Revocation {
-    let credential = leaving.credential.as_deref();
-    let way = match Way::of(config, &leaving.provider, credential) {
+/// Tells the provider that what a credential holds is used no more, within [`REVOKE_DEADLINE`]. Without a credential nobody
+/// knows what.
+pub async fn revoke(egress: &Egress, config: &Config, provider: &str, credential: Option<&Credential>) -> Revocation {
+    let way = match Way::of(config, provider, credential) {
         Way::Nothing => return Revocation::Nothing,
         Way::None { host, why } => return Revocation::StillListed { host, why },
         Way::Server(way) => way,
@@ -99,7 +99,7 @@ pub async fn revoke(egress: &Egress, config: &Config, leaving: &Leaving) -> Revo
     let error = match timeout(REVOKE_DEADLINE, request).await {
         Ok(Ok(())) => return Revocation::Ended { host },
         Ok(Err(error)) => {
-            tracing::info!(provider = leaving.provider, %error, "an access was not revoked");
+            tracing::info!(provider, %error, "an access was not revoked");
             error
         }
         Err(_) => return Revocation::StillListed { host: Some(host), why: StillListed::Unheard },
@@ -141,9 +141,10 @@ impl<'c> Way<'c> {
             Some(ProviderKind::Mcp(mcp)) => of_mcp(mcp, grant),
             _ => None,
         };
-        let Some((server, client)) = server else {
+        let Some(((server, client), provider)) = server.zip(configured) else {
             return Self::None { host: host_of(&grant.server.issuer), why: StillListed::NotConfigured };
         };
+        let server = server.with_chosen_origins(config.chosen_origins(provider));
         let held = Held {
             fields: &credential.secrets,
             refresh_token: grant.refresh_token.as_ref(),

@@ -178,6 +178,7 @@ pub(crate) fn account(provider: &str, status: CredentialStatus) -> Credential {
         expires_at: Some("2026-11-30T09:05:00Z".parse().unwrap()),
         refresh_at: None,
         scopes: scopes.into(),
+        asked: BTreeSet::new(),
         demanded: BTreeSet::new(),
         account: Some("Ada <b>Example</b>".into()),
         values: BTreeMap::new(),

@@ -25,7 +25,7 @@ use crate::{
     clock::Clock,
     commands::install_crypto_provider,
     config::{Config, folder::Folder},
-    credentials::{Credentials, servers::AuthorizationServers},
+    credentials::{Credentials, fresh::Fresh, servers::AuthorizationServers},
     egress::Egress,
 };
 
