@@ -126,7 +126,8 @@ pub(super) struct WrittenGrant<'a> {
 
 impl<'a> From<&'a Grant> for WrittenGrant<'a> {
     fn from(grant: &'a Grant) -> Self {
-        let Grant { refresh_token, expires_at, refresh_at: _, scopes, asked, demanded, account, values, server } = grant;
+        let Grant { refresh_token, expires_at, refresh_at: _, scopes, asked, demanded, account, values, server } =
+            grant;
         let GrantServer { issuer, token_endpoint, revocation_endpoint, resource, client } = server;
         Self {
             refresh_token: refresh_token.as_ref().map(|token| token.expose_secret()),

@@ -17,6 +17,7 @@ use crate::{
     credentials::{
         Injection, Used,
         fresh::{Renewal, Unavailable},
+        servers::Named,
     },
 };
 
@@ -267,7 +268,30 @@ impl Broker {
                 tracing::warn!(provider, %error, "a stored credential cannot be read");
                 Ok(None)
             }
+            Ok(Some(credential)) if !self.is_of_its_server(&credential).await => {
+                Ok(Some(Arc::new(as_refused((*credential).clone()))))
+            }
             read => read,
+        }
+    }
+
+    /// Whether what a server granted is of the authorization server that it names now. What another one granted is neither sent
+    /// nor refreshed, and stays: the server may come back (R-OAUTH-05).
+    pub(super) async fn is_of_its_server(&self, credential: &Credential) -> bool {
+        let Some(grant) = &credential.grant else { return true };
+        let Some(provider) = self.config.provider(&credential.provider) else { return true };
+        match self.servers.still_names(provider, &grant.server.issuer).await {
+            Named::Same | Named::Unknown => true,
+            Named::Other(issuer) => {
+                let (of, now) = (grant.server.issuer.as_str(), issuer.as_str());
+                tracing::info!(
+                    provider = provider.name,
+                    of,
+                    now,
+                    "a grant of another authorization server is not used"
+                );
+                false
+            }
         }
     }
 
@@ -419,6 +443,11 @@ struct Owner<'a> {
     upstream: &'a Upstream,
     need: &'a Need,
     provider: &'a Provider,
+}
+
+/// A credential that is asked for anew although nobody refused it.
+pub(super) fn as_refused(credential: Credential) -> Credential {
+    Credential { status: CredentialStatus::Rejected, ..credential }
 }
 
 /// Adds a credential to what is injected. One that does not fit the configuration any more is as good as none (R-GW-06).

@@ -116,6 +116,7 @@ const SECTIONS: &[Section] = &[
             "token_endpoint",
             "introspection_endpoint",
             "registration_endpoint",
+            "client_id_parameter",
             "client_authentication",
             "public_clients",
             "resource",
@@ -145,7 +146,7 @@ const SECTIONS: &[Section] = &[
     Section {
         path: "provider.input",
         head: "in [[provider.input]]",
-        keys: &["name", "label", "description", "example", "suffix", "default", "pattern"],
+        keys: &["name", "label", "description", "example", "suffix", "default", "chosen_by", "pattern"],
     },
     Section {
         path: "provider.authorize",
@@ -166,7 +167,11 @@ const SECTIONS: &[Section] = &[
         head: "in [provider.callback]",
         keys: &["code", "state", "error", "error_description", "declined", "fields"],
     },
-    Section { path: "provider.token", head: "in [provider.token]", keys: &["request", "parameters", "header"] },
+    Section {
+        path: "provider.token",
+        head: "in [provider.token]",
+        keys: &["request", "code_parameter", "parameters", "header"],
+    },
     Section {
         path: "provider.reply",
         head: "in [provider.reply]",
@@ -263,6 +268,24 @@ const SECTIONS: &[Section] = &[
     },
 ];
 
+/// What a provider of kind oauth has by other names than elsewhere.
+const ELSEWHERE: [(&[&str], &str); 8] = [
+    (&["authorize_url", "authorization_url", "auth_url", "authorize_endpoint"], "write it as authorization_endpoint"),
+    (&["token_url", "access_token_url"], "write it as token_endpoint"),
+    (&["refresh_url", "refresh_endpoint"], "it belongs in [provider.refresh], as endpoint"),
+    (&["revoke_url", "revocation_url", "revocation_endpoint"], "it belongs in [provider.revocation], as endpoint"),
+    (
+        &["userinfo_url", "userinfo_endpoint"],
+        "it belongs in [provider.account], as url, with the member that says whose account it is",
+    ),
+    (
+        &["redirect_uri", "redirect_url", "callback_url"],
+        "remove it; it is public_url, /callback/ and the name of the provider",
+    ),
+    (&["scope_separator", "pkce", "offline"], "it belongs in [provider.authorize]"),
+    (&["auth_method", "token_endpoint_auth_method"], "write it as client_authentication"),
+];
+
 /// The fix for a key that the section at `path` does not know; `known` are those that it knows.
 pub(super) fn fix(path: &str, key: &str, known: &[&str]) -> String {
     let here = section(path);
@@ -271,9 +294,15 @@ pub(super) fn fix(path: &str, key: &str, known: &[&str]) -> String {
         None => false,
     };
     let others = || SECTIONS.iter().filter(|section| section.path != here);
+    if here == "provider"
+        && let Some((_, fix)) = ELSEWHERE.iter().find(|(names, _)| names.contains(&key))
+    {
+        return (*fix).to_owned();
+    }
     // A table within this one that has the key is what was meant, most likely; its head was forgotten.
+    let singular = key.strip_suffix('s').filter(|singular| known.contains(singular));
     for meant in [key, key.strip_suffix('s').unwrap_or(key)] {
-        if known.contains(&meant) {
+        if known.contains(&meant) || singular.is_some() {
             break;
         }
         let found = others().find(|section| is_inside(section) && section.keys.contains(&meant));
@@ -370,12 +399,14 @@ mod tests {
             (
                 "",
                 "header",
-                "it belongs in [provider.check] or in [provider.confirm] or in [[upstream.needs]]; known here: ",
+                "it belongs in [provider.check] or in [provider.confirm] or in [provider.token] or in [provider.revocation] or in \
+                 [provider.account] or in [provider.lookup] or in [[upstream.needs]]; known here: ",
             ),
             (
                 "",
                 "headers",
-                "did you mean header? It belongs in [provider.check] or in [provider.confirm] or in [[upstream.needs]]; known here: ",
+                "did you mean header? It belongs in [provider.check] or in [provider.confirm] or in [provider.token] or in \
+                 [provider.revocation] or in [provider.account] or in [provider.lookup] or in [[upstream.needs]]; known here: ",
             ),
             ("", "upstreams", "did you mean upstream?"),
             ("upstream[0]", "header", "it belongs in [[upstream.needs]]"),
@@ -387,6 +418,11 @@ mod tests {
             ("upstream[0].needs[1]", "hold", "it belongs in [[upstream]], above its [[upstream.needs]]; known here: "),
             ("upstream[0].needs[1]", "label", "it belongs in [[provider.field]]; known here: "),
             ("provider[2]", "fields", "write it as [[provider.field]]"),
+            ("provider[2]", "token_url", "write it as token_endpoint"),
+            ("provider[2]", "redirect_uri", "remove it; it is public_url, /callback/ and the name of the provider"),
+            ("provider[2]", "scope", "did you mean scopes?"),
+            ("provider[2]", "access_token", "it belongs in [provider.reply]"),
+            ("provider[2].reply", "pkce", "it belongs in [provider.authorize]"),
             ("provider[2]", "label", "it belongs in [[provider.field]]"),
             ("provider[2]", "header", "it belongs in [provider.check]"),
             ("provider[2].check", "label", "it belongs in [[provider.field]]; known here: "),

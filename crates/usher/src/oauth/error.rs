@@ -147,6 +147,9 @@ fn of_code(
     if among(&errors.transient) {
         return until.map_or(TokenError::Unavailable(shown), |until| TokenError::Limited { until });
     }
+    if status == StatusCode::TOO_MANY_REQUESTS {
+        return TokenError::Limited { until: until.unwrap_or_else(|| later(now)) };
+    }
     match code {
         "invalid_client"
         | "unauthorized_client"
@@ -161,9 +164,6 @@ fn of_code(
             None => TokenError::Unavailable(shown),
         },
         "invalid_grant" => dead(asked, shown),
-        _ if status == StatusCode::TOO_MANY_REQUESTS => {
-            TokenError::Limited { until: until.unwrap_or_else(|| later(now)) }
-        }
         _ if status.is_server_error() => TokenError::Unavailable(shown),
         // Many say `invalid_request` of a refresh token that is dead. Of a code it is what it says: our request is wrong.
         "invalid_request" if asked == Asked::Exchange => TokenError::Client(shown),

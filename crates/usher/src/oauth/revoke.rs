@@ -53,7 +53,7 @@ pub async fn revoke(egress: &Egress, server: &Server, client: &Client, held: &He
     let http = server.http(egress, &url).map_err(RevokeError::Blocked)?;
     let mut parameters = Vec::new();
     let standard = way.parameter == "token" && way.proof == Proof::Client;
-    if way.proof != Proof::Bearer {
+    if !way.parameter.is_empty() {
         parameters.push((way.parameter.clone(), token.expose_secret().to_owned()));
     }
     if standard {
@@ -62,20 +62,21 @@ pub async fn revoke(egress: &Egress, server: &Server, client: &Client, held: &He
     add(&mut parameters, &way.parameters);
     let outgoing = Outgoing { method: way.method, url, sent: way.request, parameters, headers: Vec::new() }
         .with_headers(&way.headers);
-    let request = proved(outgoing, way.proof, client, access_token)?.build(http);
+    let request = proved(outgoing, server, way.proof, client, access_token)?.build(http);
     let answered = answer(request, ANSWER_AT_MOST).await.map_err(RevokeError::NoAnswer)?;
     said(&Answered::read(&answered, Format::Json), definition)
 }
 
 fn proved(
     mut outgoing: Outgoing,
+    server: &Server,
     proof: Proof,
     client: &Client,
     access_token: Option<&SecretString>,
 ) -> Result<Outgoing, RevokeError> {
     let unmade = || RevokeError::Refused("the request could not be made".to_owned());
     match proof {
-        Proof::Client => return Ok(outgoing.with_client(client)),
+        Proof::Client => return Ok(outgoing.with_client(client, &server.definition().client_id_parameter)),
         Proof::Off => {}
         Proof::ClientBasic => {
             let value = client.basic_anyway().ok_or_else(unmade)?;

@@ -60,6 +60,7 @@ fn ends() -> Map<String, Value> {
         "token_endpoint": address("Where codes and refresh tokens are exchanged."),
         "introspection_endpoint": address("Where a token is asked about whose reply does not say how long it lives (RFC 7662)."),
         "registration_endpoint": address("Where a client registers itself (RFC 7591)."),
+        "client_id_parameter": parameter("The parameter with our client's id.", "client_id"),
         "client_authentication": choice(
             "How our client proves who it is. …_basic_plain: as Basic, without encoding each part first. none: its id alone.",
             &["none", "client_secret_post", "client_secret_basic", "client_secret_basic_plain"],
@@ -149,6 +150,11 @@ fn input() -> Value {
         "example": filled("What a right one looks like."),
         "suffix": filled("What the page shows behind it, and what is taken off where it is typed as well."),
         "default": filled("What is used where nothing is given."),
+        "chosen_by": choice(
+            "operator: our client is registered at this one; users are not asked.",
+            &["user", "operator"],
+            Some("user"),
+        ),
         "pattern": filled("A regular expression that holds of the whole value."),
     });
     table("A part of its URLs that a user chooses, or the operator in [provider.values].", &["name"], properties)
@@ -187,6 +193,7 @@ fn callback() -> Value {
 fn token() -> Value {
     let properties = json!({
         "request": sent(),
+        "code_parameter": parameter("The parameter with the code.", "code"),
         "parameters": parameters("Whatever else it wants to be told: a lifetime, where that must be asked for."),
         "header": headers("Headers that it wants, without fields."),
     });
@@ -256,7 +263,7 @@ fn revocation() -> Value {
         "method": method("POST"),
         "request": sent(),
         "token": choice("What is revoked.", &["refresh_token", "access_token"], Some("refresh_token")),
-        "parameter": parameter("The parameter that it is sent as.", "token"),
+        "parameter": filled("The parameter that it is sent as: token by default. None where it is empty, as it is by default for proof bearer."),
         "parameters": parameters("Whatever else it wants to be told."),
         "header": headers("Headers that it wants, without fields."),
         "proof": choice(

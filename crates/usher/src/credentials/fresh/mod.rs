@@ -18,6 +18,7 @@ use usher_store::{Credential, CredentialKey, DueRefresh, Store, StoreError};
 
 pub use self::ahead::refresh_at;
 use self::{doubts::Doubts, flights::Flights, pauses::Pauses, standing::Standing};
+use super::servers::AuthorizationServers;
 use crate::{
     clock::Clock,
     config::{Config, Provider},
@@ -37,18 +38,38 @@ pub struct Fresh {
     parts: Arc<Parts>,
 }
 
+/// What it works with.
+pub struct Means {
+    /// The configuration.
+    pub config: Arc<Config>,
+    /// Where grants are kept.
+    pub store: Store,
+    /// The time of day, by which tokens expire.
+    pub clock: Arc<dyn Clock>,
+    /// For pauses and times that differ.
+    pub random: Arc<dyn Random>,
+    /// Outbound HTTP.
+    pub egress: Egress,
+    /// What authorization servers MCP servers name.
+    pub servers: AuthorizationServers,
+}
+
 struct Parts {
-    config: Arc<Config>,
-    store: Store,
-    clock: Arc<dyn Clock>,
-    random: Arc<dyn Random>,
-    egress: Egress,
+    means: Means,
     flights: Flights,
     pauses: Pauses,
     doubts: Doubts,
     just_now: Cache<CredentialKey, i64>,
     /// Who we are where leases are looked at.
     owner: String,
+}
+
+impl std::ops::Deref for Parts {
+    type Target = Means;
+
+    fn deref(&self) -> &Means {
+        &self.means
+    }
 }
 
 /// What came of renewing a credential.
@@ -92,21 +113,11 @@ pub enum Trouble {
 
 impl Fresh {
     /// Knows nothing yet.
-    pub fn new(
-        config: Arc<Config>,
-        store: Store,
-        clock: Arc<dyn Clock>,
-        random: Arc<dyn Random>,
-        egress: Egress,
-    ) -> Self {
+    pub fn new(means: Means) -> Self {
         let mut name = [0_u8; 8];
-        random.fill(&mut name);
+        means.random.fill(&mut name);
         let parts = Parts {
-            config,
-            store,
-            clock,
-            random,
-            egress,
+            means,
             flights: Flights::default(),
             pauses: Pauses::default(),
             doubts: Doubts::default(),
@@ -193,7 +204,10 @@ impl Fresh {
         if credential.version != due.version || standing::standing(&credential, now) == Standing::Lasting {
             return Ok(());
         }
-        if renew::is_forgotten(&credential, now) || self.parts.plan(&credential).is_err() {
+        if renew::is_forgotten(&credential, now)
+            || self.parts.plan(&credential).is_err()
+            || !self.parts.is_of_its_server(&credential).await
+        {
             self.parts.store.put_off_refresh(&due.user, &due.provider, due.version, None).await?;
             return Ok(());
         }

@@ -60,6 +60,9 @@ impl Parts {
 
     async fn try_renew(&self, seen: &Credential) -> Result<Renewal, StoreError> {
         let Ok(plan) = self.plan(seen) else { return Ok(Renewal::Ended) };
+        if !self.is_of_its_server(seen).await {
+            return Ok(Renewal::Gone);
+        }
         // Before the lease is asked for, so that its end is not missed.
         let mut events = self.store.events();
         let give_up = Instant::now() + BUSY;
