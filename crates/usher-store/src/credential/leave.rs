@@ -50,10 +50,7 @@ pub(crate) const LEAVE_ALL: [&str; 2] = both!("user_key = $3");
 const LOCK_ALL: &str = "SELECT id FROM credentials WHERE user_key = $1 ORDER BY id COLLATE \"C\" FOR UPDATE";
 /// Whoever takes these has the same time for them as the one who was killed.
 pub(crate) const STILL_LEAVING: [&str; 2] = [
-    leave!(
-        "id IN (SELECT id FROM credentials WHERE status = 'leaving' AND refresh_at <= $1 LIMIT 100)",
-        ""
-    ),
+    leave!("id IN (SELECT id FROM credentials WHERE status = 'leaving' AND refresh_at <= $1 LIMIT 100)", ""),
     leave!(
         "id IN (SELECT id FROM credentials WHERE status = 'leaving' AND refresh_at <= $1 LIMIT 100 \
          FOR UPDATE SKIP LOCKED)",

@@ -97,7 +97,8 @@ impl Store {
 
     async fn stored(&self, connection: &mut AnyConnection, interaction: &Interaction) -> Result<Stored, StoreError> {
         let (user, provider) = (&interaction.principal.user, &interaction.provider);
-        let row = sqlx::query(FIND_ANY).bind(CredentialKey::of(user, provider).0).fetch_optional(&mut *connection).await?;
+        let row =
+            sqlx::query(FIND_ANY).bind(CredentialKey::of(user, provider).0).fetch_optional(&mut *connection).await?;
         let Some(row) = row else { return Ok(Stored::Nothing) };
         let read = match row::credential(&row, user, provider, &self.shared.vault) {
             Err(error) => Err(key_notes::behind(connection, error).await),

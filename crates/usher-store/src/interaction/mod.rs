@@ -86,14 +86,7 @@ impl AskReason {
     }
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let all = [
-            Self::Missing,
-            Self::Rejected,
-            Self::NewClient,
-            Self::NewDestination,
-            Self::MoreScopes,
-            Self::Again,
-        ];
+        let all = [Self::Missing, Self::Rejected, Self::NewClient, Self::NewDestination, Self::MoreScopes, Self::Again];
         all.into_iter().find(|reason| reason.as_str() == text)
     }
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use secrecy::{ExposeSecret as _, SecretString};
 use usher_store::{
-    AtProvider, AuditAction, Completion, CredentialStatus, Grant, GrantClient, GrantServer, LEAVING_LASTS, Lease, Leave,
-    Outcome, Store,
+    AtProvider, AuditAction, Completion, CredentialStatus, Grant, GrantClient, GrantServer, LEAVING_LASTS, Lease,
+    Leave, Outcome, Store,
 };
 
 use crate::samples::{at, client, completed, connect, consented, done, question, random_token, user};
@@ -43,7 +43,9 @@ async fn granted(store: &Store) {
     assert!(store.begin_flow(&consented.id, &state, "browser", &kept, at(3)).await.unwrap());
     let flow = store.claim_flow(&consented.id, &state, "browser", at(3)).await.unwrap().unwrap();
     let secrets = BTreeMap::from([("access_token".to_owned(), "access-1".into())]);
-    done(store.complete(flow.interaction, Completion::Grant { secrets, grant: Box::new(grant()) }, at(3)).await.unwrap());
+    done(
+        store.complete(flow.interaction, Completion::Grant { secrets, grant: Box::new(grant()) }, at(3)).await.unwrap(),
+    );
 }
 
 async fn actions(store: &Store) -> Vec<(AuditAction, Outcome)> {
@@ -99,7 +101,10 @@ pub(crate) async fn what_is_connected_while_the_old_one_leaves_stays(database: D
     let new = store.credential(&owner, "weather").await.unwrap().unwrap();
     assert_eq!(new.secrets["api_key"].expose_secret(), "s-2");
     assert_eq!(new.clients().len(), 1, "what was given up is not allowed any more");
-    assert!(new.version > leaving[0].credential.as_ref().unwrap().version, "a call that used the old one marks nothing");
+    assert!(
+        new.version > leaving[0].credential.as_ref().unwrap().version,
+        "a call that used the old one marks nothing"
+    );
 }
 
 /// A refresh that was under way brings nothing back, and none begins.

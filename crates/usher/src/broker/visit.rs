@@ -142,9 +142,8 @@ impl Broker {
                 let titles = self.titles(&approvals);
                 let need = upstream.needs.iter().find(|need| need.provider == provider.name);
                 let scopes = need.map(|need| Scopes::of(&provider, need, stored.grant())).unwrap_or_default();
-                let (account, values) = stored.grant().map_or_else(Default::default, |grant| {
-                    (grant.account.clone(), grant.values.clone())
-                });
+                let (account, values) =
+                    stored.grant().map_or_else(Default::default, |grant| (grant.account.clone(), grant.values.clone()));
                 return Ok(Visit {
                     interaction,
                     provider,

@@ -166,10 +166,8 @@ impl AtServer<'_> {
 
 /// The server of a grant by the configuration; `None` where that names another one by now.
 fn of_oauth(oauth: &OAuth, grant: &Grant) -> Option<(Server, Client)> {
-    let chosen: BTreeMap<String, String> = oauth
-        .inputs()
-        .filter_map(|input| Some((input.name.clone(), grant.values.get(&input.name)?.clone())))
-        .collect();
+    let chosen: BTreeMap<String, String> =
+        oauth.inputs().filter_map(|input| Some((input.name.clone(), grant.values.get(&input.name)?.clone()))).collect();
     let server = Server::of(oauth, &chosen).ok().filter(|server| server.issuer() == grant.server.issuer)?;
     let client = Client::of(oauth, grant.server.client.redirect_uri.clone());
     let client = client.filter(|client| client.id == grant.server.client.id).or_else(|| kept(grant))?;

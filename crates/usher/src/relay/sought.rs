@@ -104,7 +104,9 @@ impl Sought<'_> {
     pub(super) fn declined(&self, when: &str) -> [String; 2] {
         let title = &self.title;
         match self.kind {
-            Kind::Account | Kind::SignIn => [format!("Connecting {title} was declined"), format!("To connect later, try {when}")],
+            Kind::Account | Kind::SignIn => {
+                [format!("Connecting {title} was declined"), format!("To connect later, try {when}")]
+            }
             Kind::Visit => [format!("The step at {title} was declined"), format!("To do it later, try {when}")],
             Kind::Approval => {
                 ["This call was declined".to_owned(), format!("To be asked for this very call again, try {when}")]
@@ -126,8 +128,7 @@ impl Sought<'_> {
 /// What all of `missing` are, and what to do about them on the portal.
 pub(super) fn needed(call: &Call, missing: &[Missing]) -> [String; 2] {
     let sought: Vec<_> = missing.iter().map(|one| sought(call, &one.provider)).collect();
-    let accounts: Vec<&str> =
-        sought.iter().filter(|one| one.is_account()).map(|one| one.title.as_str()).collect();
+    let accounts: Vec<&str> = sought.iter().filter(|one| one.is_account()).map(|one| one.title.as_str()).collect();
     if accounts.len() == sought.len() {
         return [format!("your {} account", accounts.join(" and ")), "connect".to_owned()];
     }

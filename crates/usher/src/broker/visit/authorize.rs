@@ -88,10 +88,9 @@ impl Provider {
     pub(crate) fn definition(&self) -> Option<&Definition> {
         match &self.kind {
             ProviderKind::OAuth(oauth) => Some(&oauth.definition),
-            ProviderKind::Secret { .. }
-            | ProviderKind::Mcp(_)
-            | ProviderKind::External(_)
-            | ProviderKind::Approval => None,
+            ProviderKind::Secret { .. } | ProviderKind::Mcp(_) | ProviderKind::External(_) | ProviderKind::Approval => {
+                None
+            }
         }
     }
 
@@ -168,17 +167,12 @@ impl Broker {
     }
 
     /// The authorization server that the person of `visit` would go to.
-    pub(super) async fn place(
-        &self,
-        visit: &Visit,
-        typed: &BTreeMap<String, SecretString>,
-    ) -> Result<Place, Nowhere> {
+    pub(super) async fn place(&self, visit: &Visit, typed: &BTreeMap<String, SecretString>) -> Result<Place, Nowhere> {
         match &visit.provider.kind {
             ProviderKind::OAuth(oauth) => self.place_of(visit, oauth, &chosen(visit, oauth, typed)),
-            ProviderKind::Mcp(_)
-            | ProviderKind::Secret { .. }
-            | ProviderKind::External(_)
-            | ProviderKind::Approval => Err(Nowhere::Closed(NoWay::Unknown)),
+            ProviderKind::Mcp(_) | ProviderKind::Secret { .. } | ProviderKind::External(_) | ProviderKind::Approval => {
+                Err(Nowhere::Closed(NoWay::Unknown))
+            }
         }
     }
 

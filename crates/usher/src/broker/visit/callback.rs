@@ -289,9 +289,7 @@ fn told(interaction: &Interaction, fault: &ReplyFault) -> Failed {
             tracing::warn!(provider, interaction = %id, code, "a provider cannot sign anybody in");
             FailureReason::ProviderUnreachable.into()
         }
-        ReplyFault::OtherIssuer => {
-            Failed { reason: FailureReason::ProviderRefused, refused: Some("another issuer") }
-        }
+        ReplyFault::OtherIssuer => Failed { reason: FailureReason::ProviderRefused, refused: Some("another issuer") },
         ReplyFault::NoReply | ReplyFault::Missing(_) => {
             tracing::warn!(provider, interaction = %id, %fault, "a provider's reply is not understood");
             FailureReason::ProviderRefused.into()

@@ -113,10 +113,9 @@ impl Kept {
                 let client = oauth.client_id.as_ref().is_none_or(|id| *id == self.client.id);
                 client.then_some(server)?
             }
-            ProviderKind::Mcp(_)
-            | ProviderKind::Secret { .. }
-            | ProviderKind::External(_)
-            | ProviderKind::Approval => return None,
+            ProviderKind::Mcp(_) | ProviderKind::Secret { .. } | ProviderKind::External(_) | ProviderKind::Approval => {
+                return None;
+            }
         };
         (server.issuer() == self.issuer && server.token_endpoint().as_str() == self.token_endpoint).then_some(server)
     }

@@ -80,5 +80,6 @@ pub(super) async fn run(args: &Args, now: Timestamp) -> Result<ExitCode, ChangeE
 
 /// Whether there may be something to end at a provider.
 fn was_granted(config: &Config, one: &StoredConnection) -> bool {
-    one.granted.is_some() || (one.approvals.is_none() && config.provider(&one.provider).is_some_and(Provider::is_account))
+    one.granted.is_some()
+        || (one.approvals.is_none() && config.provider(&one.provider).is_some_and(Provider::is_account))
 }

@@ -137,7 +137,11 @@ impl Parts {
                     // Its owner gave it up while its provider answered: nobody else knows these tokens.
                     let brought = Credential { secrets, grant: Some(grant), ..before };
                     let revocation = revoke(&self.egress, &self.config, &brought.provider, Some(&brought)).await;
-                    tracing::info!(provider = brought.provider, ?revocation, "a refresh came after its credential was let go");
+                    tracing::info!(
+                        provider = brought.provider,
+                        ?revocation,
+                        "a refresh came after its credential was let go"
+                    );
                 }
                 Ok(renewal)
             }

@@ -55,7 +55,8 @@ pub(crate) async fn callback_of(
 async fn come_back(visitor: Visitor, method: &Method, provider: String, issuer: Option<String>) -> Response {
     // A code is good once: only a browser that shows the page uses it up.
     if method != Method::GET || is_ahead(&visitor.headers) {
-        let status = if method == Method::GET { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::METHOD_NOT_ALLOWED };
+        let status =
+            if method == Method::GET { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::METHOD_NOT_ALLOWED };
         let mut response = status.into_response();
         headers::protect(response.headers_mut());
         return response;
@@ -148,7 +149,9 @@ pub(super) fn exchanging(visitor: &Visitor, person: &SignedIn, visit: &Visit) ->
 fn waiting(page: Page, id: &InteractionId, provider: &str) -> Message {
     let values = [("provider", provider)];
     let heading = page.words().say("exchanging.heading", &values);
-    Message::new(page, Tone::Plain, heading).saying("exchanging.body", &values).go(&address(id, None), "exchanging.again")
+    Message::new(page, Tone::Plain, heading)
+        .saying("exchanging.body", &values)
+        .go(&address(id, None), "exchanging.again")
 }
 
 #[cfg(test)]

@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::response::Response;
 use http::StatusCode;
-use usher_store::{
-    AskReason, Destination, FailureReason, Interaction, InteractionId, InteractionState, StoreError,
-};
+use usher_store::{AskReason, Destination, FailureReason, Interaction, InteractionId, InteractionState, StoreError};
 
 use crate::{
     broker::{Stored, VisitError},
@@ -180,10 +178,7 @@ fn ended(
                 Some(account) => message.fact(Fact::rich(words.text("done.account"), account)),
                 None => message,
             };
-            message
-                .fact(sent_to)
-                .fact(Fact::rich(words.text("done.when"), words.time(at, now)))
-                .go("/", "common.home")
+            message.fact(sent_to).fact(Fact::rich(words.text("done.when"), words.time(at, now))).go("/", "common.home")
         }
         (InteractionState::Completed { .. }, Left::Credential(None)) => {
             let heading = words.text("over.heading");
@@ -281,9 +276,9 @@ fn changed(page: Page, names: &Names) -> Message {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use askama::Template as _;
     use super::*;
     use crate::pages::{gallery, language::Language};
+    use askama::Template as _;
 
     fn names() -> Names {
         Names {

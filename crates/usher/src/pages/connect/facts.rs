@@ -71,7 +71,8 @@ pub(super) fn facts(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
 /// The same of what a provider grants; `own` is what is said of that alone.
 pub(super) fn facts_of_grant(words: Words, visit: &Visit, begun: bool, own: Vec<Fact>) -> Vec<Fact> {
     let kept = Fact::new(words.text("connect.kept"), words.text("oauth.kept_value"));
-    let kept = Fact { note: (visit.purpose == Purpose::Widen).then(|| words.text("oauth.kept_more").to_owned()), ..kept };
+    let kept =
+        Fact { note: (visit.purpose == Purpose::Widen).then(|| words.text("oauth.kept_more").to_owned()), ..kept };
     told(words, visit, begun, own, kept)
 }
 

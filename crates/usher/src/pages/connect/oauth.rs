@@ -337,7 +337,10 @@ pub(crate) mod tests {
     fn more_permissions_are_told_from_those_of_before() {
         let html = plain(Language::English, Purpose::Widen, &there());
         let (new, old) = html.split_once("<dt>You gave already</dt>").unwrap();
-        assert!(new.contains("<dt>New permissions</dt>") && new.contains("delete:") && !new.contains(">repo<"), "{html}");
+        assert!(
+            new.contains("<dt>New permissions</dt>") && new.contains("delete:") && !new.contains(">repo<"),
+            "{html}"
+        );
         assert!(old.contains(">repo<") && old.contains("which stay until then"), "{html}");
     }
 
@@ -356,7 +359,10 @@ pub(crate) mod tests {
     #[test]
     fn without_a_host_the_page_names_none() {
         let html = shop(Language::English, None, &Way::Asks);
-        assert!(html.contains("value=\"authorize\">Continue</button>") && !html.contains("You will sign in at"), "{html}");
+        assert!(
+            html.contains("value=\"authorize\">Continue</button>") && !html.contains("You will sign in at"),
+            "{html}"
+        );
         assert!(html.contains("For example: <bdi>acme.myshop.example</bdi>"), "{html}");
         let wrong = shop(Language::English, Some("a/b"), &Way::Asks);
         assert!(wrong.contains("value=\"a/b\"") && wrong.contains("is not written as it should be"), "{wrong}");

@@ -292,7 +292,9 @@ impl Connection {
                 (standing.state(), standing.note(words, config, credential, grant))
             }
             (true, CredentialStatus::Rejected) => ("portal.rejected", Some(refused_by(words, config, credential))),
-            (true, CredentialStatus::Working | CredentialStatus::Narrow) if untried(config, credential) => ("portal.stored", None),
+            (true, CredentialStatus::Working | CredentialStatus::Narrow) if untried(config, credential) => {
+                ("portal.stored", None)
+            }
             (true, CredentialStatus::Working | CredentialStatus::Narrow) => ("portal.working", None),
         };
         Self {

@@ -61,7 +61,13 @@ impl Standing {
 }
 
 /// Whose account, what it may do, how long it lasts.
-pub(super) fn facts(words: Words, config: &Config, credential: &Credential, grant: &Grant, now: Timestamp) -> Vec<Fact> {
+pub(super) fn facts(
+    words: Words,
+    config: &Config,
+    credential: &Credential,
+    grant: &Grant,
+    now: Timestamp,
+) -> Vec<Fact> {
     let account = grant.account.as_deref().map(|account| Fact::new(words.text("portal.account"), &shown(account)));
     let permissions = Fact::rich(words.text("portal.permissions"), permissions(words, config, credential, grant));
     let lasts = Fact::rich(words.text("portal.lasts"), lasts(words, grant, now));
