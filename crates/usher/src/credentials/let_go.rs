@@ -11,10 +11,10 @@ use std::{
 
 use elicit::UserId;
 use futures_util::{StreamExt as _, stream};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use usher_store::{Leave, Leaving, Store, StoreError, fail_point};
 
-use super::revoke::{Revocation, revoke};
+use super::revoke::{Revocation, StillListed, revoke};
 use crate::{clock::Clock, config::Config, egress::Egress};
 
 /// How many providers are told at a time, where many credentials go at once.
@@ -66,18 +66,12 @@ impl LetGo<'_> {
     }
 
     async fn tell_within(&self, leaving: &Leaving, patience: &Patience) -> Revocation {
-        let Some(left) = patience.left(&leaving.provider) else {
-            return self.untold(leaving);
-        };
-        let told = tokio::time::timeout(left, self.tell(leaving)).await;
-        let revocation = told.unwrap_or_else(|_| self.untold(leaving));
+        let untold = |why| Revocation::untold(self.config, leaving, why);
+        let Some(left) = patience.left(&leaving.provider) else { return untold(StillListed::NotTried) };
+        let told = timeout(left, self.tell(leaving)).await;
+        let revocation = told.unwrap_or_else(|_| untold(StillListed::Unheard));
         patience.heard(&leaving.provider, &revocation);
         revocation
-    }
-
-    /// What nobody was told.
-    fn untold(&self, leaving: &Leaving) -> Revocation {
-        Revocation::untold(self.config, leaving)
     }
 
     /// Tells the provider. A crash before, in between or after leaves what is told once more.

@@ -63,10 +63,10 @@ impl Revocation {
         }
     }
 
-    /// What becomes of it where nobody is told.
-    pub fn untold(config: &Config, leaving: &Leaving) -> Self {
+    /// What becomes of it where its provider is not told, or has not answered.
+    pub fn untold(config: &Config, leaving: &Leaving, why: StillListed) -> Self {
         match Self::expected(config, &leaving.provider, leaving.credential.as_deref()) {
-            Self::Ended { host } => Self::StillListed { host: Some(host), why: StillListed::NotTried },
+            Self::Ended { host } => Self::StillListed { host: Some(host), why },
             other => other,
         }
     }

@@ -3,6 +3,7 @@
 mod commands;
 mod configuration;
 mod destinations;
+mod own_account;
 mod portal;
 mod race;
 

@@ -85,6 +85,14 @@ async fn what_could_not_be_ended_is_named() {
     is_gone(&scene).await;
 
     let (scene, _) = connected().await;
+    scene.hub.trouble(Endpoint::Revocation, Trouble::Instead(Behaviour::Silence));
+    let soon: Vec<_> = REVOKE.iter().copied().chain(["--wait", "1"]).collect();
+    let listed = says(scene.stage.folder.path(), &soon, 3).await;
+    assert!(listed.contains("could not be reached"), "{listed}");
+    assert_eq!(scene.hub.count(Endpoint::Revocation), 1);
+    is_gone(&scene).await;
+
+    let (scene, _) = connected().await;
     let offline: Vec<_> = REVOKE.iter().copied().chain(["--offline"]).collect();
     let listed = says(scene.stage.folder.path(), &offline, 0).await;
     assert!(listed.contains("the provider was not told"), "{listed}");

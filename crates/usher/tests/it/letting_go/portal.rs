@@ -56,7 +56,6 @@ async fn a_provider_that_does_not_end_it_keeps_nobody() {
         (Behaviour::Drop, "could not be told", "provider-unreachable"),
         (Behaviour::Status(400), "did not end the access", "provider-refused"),
         (Behaviour::Redirect("http://127.0.0.1:9/".to_owned()), "did not end the access", "provider-refused"),
-        (Behaviour::Silence, "could not be told", "provider-unreachable"),
     ] {
         let (scene, person) = connected().await;
         scene.hub.trouble(Endpoint::Revocation, Trouble::Instead(trouble.clone()));

@@ -14,7 +14,7 @@ async fn a_refresh_that_comes_too_late_brings_nothing_back() {
     let (scene, person) = connected().await;
     scene.stage.clock.forward(HOUR);
     let gate = Gate::new();
-    scene.hub.trouble_next(Endpoint::Token, Trouble::ReplyHeld(gate.clone()));
+    scene.hub.trouble_next(Endpoint::Refresh, Trouble::ReplyHeld(gate.clone()));
     let client = scene.stage.modern();
     let call = tokio::spawn(async move { client.call(CALLS[0].0, CALLS[0].1).await });
     gate.reached(1).await;
