@@ -95,6 +95,8 @@ actions! {
     CredentialDisconnected = "credential.disconnected",
     /// A credential was deleted by the operator.
     CredentialRevoked = "credential.revoked",
+    /// A provider was told that an access it granted has ended, or could not be told.
+    GrantRevoked = "grant.revoked",
     /// A client may use a credential no longer, by its user's word (R-OAUTH-04).
     ClientRevoked = "client.revoked",
     /// A person lets what they declined be asked again.

@@ -134,6 +134,14 @@ points! {
     DisconnectUncommitted = "disconnect-uncommitted",
     /// Its deletion is committed, and nobody was told.
     Disconnected = "disconnected",
+    /// An access that a provider granted is about to be taken away from everybody.
+    Leaving = "leaving",
+    /// It is taken away, which is committed, and its provider does not know.
+    Left = "left",
+    /// Its provider was told, and it is not deleted.
+    Revoked = "revoked",
+    /// It is deleted, and its owner has no answer yet.
+    LetGo = "let-go",
 }
 
 impl FailPoint {

@@ -39,9 +39,9 @@ pub use browser::{
     SignedInBrowser,
 };
 pub use credential::{
-    Approval, Completion, ConnectionFilter, Connections, ConnectionsPage, Credential, CredentialKey, CredentialStatus,
-    DEMANDED_AT_MOST, DueRefresh, Grant, GrantClient, GrantServer, HeldLease, Lease, REFRESH_LEASE, RESTS_AT_MOST,
-    RefreshFailed, StoredConnection, Withdrawn,
+    Approval, AtProvider, Completion, ConnectionFilter, Connections, ConnectionsPage, Credential, CredentialKey,
+    CredentialStatus, DEMANDED_AT_MOST, DueRefresh, Grant, GrantClient, GrantServer, Granted, HeldLease, LEAVING_LASTS,
+    Lease, Leave, Leaving, REFRESH_LEASE, RESTS_AT_MOST, RefreshFailed, StoredConnection, Withdrawn,
 };
 pub use error::StoreError;
 pub use events::Event;

@@ -36,6 +36,7 @@ const STEPS: &[Step] = &[
     step!(8, "proofs", "0008_proofs"),
     step!(9, "audit", "0009_audit"),
     step!(10, "grants", "0010_grants"),
+    step!(11, "leaving", "0011_leaving"),
 ];
 
 /// The newest version that is known here.

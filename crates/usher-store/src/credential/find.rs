@@ -14,7 +14,11 @@ use crate::{Event, Store, StoreError, fail_point, key_notes};
 /// `last_used_at` is written at most this often.
 const TOUCH_EVERY: SignedDuration = SignedDuration::from_mins(1);
 
-pub(crate) const FIND: &str = concat!("SELECT ", columns!(), " FROM credentials WHERE credential_key = $1");
+/// What is being let go is found by nobody any more.
+pub(crate) const FIND: &str =
+    concat!("SELECT ", columns!(), " FROM credentials WHERE credential_key = $1 AND status <> 'leaving'");
+/// The same of whatever stands there, to put another in its place.
+pub(crate) const FIND_ANY: &str = concat!("SELECT ", columns!(), " FROM credentials WHERE credential_key = $1");
 pub(crate) const OF_USER: &str = concat!("SELECT ", columns!(), " FROM credentials WHERE user_key = $1");
 const REJECT: &str = "UPDATE credentials SET status = 'rejected', refresh_at = NULL, version = version + 1, \
      updated_at = $3 WHERE credential_key = $1 AND version = $2";
@@ -25,8 +29,8 @@ pub(crate) const DELETE: &str =
     "DELETE FROM credentials WHERE credential_key = $1 OR (user_key = $2 AND provider = $3)";
 
 impl Store {
-    /// A user's credential for a provider. One that is there and does not open is an error of which
-    /// [`StoreError::is_unopened`] is true.
+    /// A user's credential for a provider, unless it is [being let go](Store::leave). One that is there and does not open is an
+    /// error of which [`StoreError::is_unopened`] is true.
     pub async fn credential(&self, user: &UserId, provider: &str) -> Result<Option<Credential>, StoreError> {
         Self::within(async {
             let row =
@@ -40,7 +44,8 @@ impl Store {
         .await
     }
 
-    /// All credentials of a user, by provider; apart from them those that are there and cannot be read.
+    /// All credentials of a user, by provider, those too that are being let go; apart from them those that are there and cannot
+    /// be read.
     pub async fn connections(&self, user: &UserId) -> Result<Connections, StoreError> {
         Self::within(async {
             let mut found = Connections::default();

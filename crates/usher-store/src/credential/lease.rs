@@ -69,7 +69,7 @@ macro_rules! lease {
             $clock,
             " + ",
             refresh_lease!(),
-            " WHERE credential_key = $1 AND version = $2 AND status <> 'rejected' AND ",
+            " WHERE credential_key = $1 AND version = $2 AND status NOT IN ('rejected', 'leaving') AND ",
             free!($clock),
             " AND (attempts = 0 OR refresh_at IS NULL OR refresh_at <= $4 OR refresh_at > $4 + ",
             rests_at_most!(),
@@ -86,7 +86,7 @@ macro_rules! remaining {
             columns!(),
             ", lease_until - ",
             $clock,
-            " AS remaining FROM credentials WHERE credential_key = $1"
+            " AS remaining FROM credentials WHERE credential_key = $1 AND status <> 'leaving'"
         )
     };
 }
@@ -95,7 +95,7 @@ macro_rules! due {
     ($clock:expr) => {
         concat!(
             "SELECT issuer, subject, provider, version FROM credentials WHERE provider = $3 AND refresh_at <= $1 \
-             AND status <> 'rejected' AND ",
+             AND status NOT IN ('rejected', 'leaving') AND ",
             free!($clock),
             " ORDER BY refresh_at LIMIT $2"
         )

@@ -1,12 +1,14 @@
 //! What an operator sees of all credentials, and ends: never a secret.
 
+use std::collections::BTreeSet;
+
 use elicit::UserId;
 use jiff::Timestamp;
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
 use super::row::{self, columns};
-use super::{Approval, CredentialKey, CredentialStatus};
+use super::{Approval, CredentialKey, CredentialStatus, Grant};
 use crate::audit::{AuditAction, Outcome};
 use crate::browser::user_of;
 use crate::credential::find::of_provider;
@@ -67,6 +69,25 @@ pub struct StoredConnection {
     pub last_used_at: Option<Timestamp>,
     /// Which client may have it used where; `None` where it cannot be read.
     pub approvals: Option<Vec<Approval>>,
+    /// What a third party granted, where it was, and can be read.
+    pub granted: Option<Granted>,
+}
+
+/// What a third party granted, without its secrets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Granted {
+    /// Whose account it is there.
+    pub account: Option<String>,
+    /// The authorization server, or what stands for one.
+    pub issuer: String,
+    /// What was granted.
+    pub scopes: BTreeSet<String>,
+    /// What a server said is lacking.
+    pub demanded: BTreeSet<String>,
+    /// When the access token expires, where that is known.
+    pub expires_at: Option<Timestamp>,
+    /// Whether there is something to renew it with.
+    pub renewed: bool,
 }
 
 /// A part of a long list.
@@ -120,8 +141,8 @@ impl Store {
             return Ok(None);
         };
         let in_place = row.try_get::<String, _>("credential_key")? == CredentialKey::of(&user, &provider).as_str();
-        let approvals = match row::credential(row, &user, &provider, &self.shared.vault) {
-            Ok(credential) => in_place.then_some(credential.approvals),
+        let read = match row::credential(row, &user, &provider, &self.shared.vault) {
+            Ok(credential) => in_place.then_some(credential),
             Err(error) => {
                 let error = key_notes::behind(&mut *self.shared.reader.acquire().await?, error).await;
                 if !error.is_unopened() {
@@ -131,6 +152,7 @@ impl Store {
             }
         };
         let last_used: Option<i64> = row.try_get("last_used_at")?;
+        let (approvals, grant) = read.map(|credential| (credential.approvals, credential.grant)).unzip();
         Ok(Some(StoredConnection {
             id,
             user,
@@ -140,6 +162,7 @@ impl Store {
             updated_at: timestamp(row.try_get("updated_at")?, TABLE)?,
             last_used_at: last_used.map(|micros| timestamp(micros, TABLE)).transpose()?,
             approvals,
+            granted: grant.flatten().map(Granted::of),
         }))
     }
 
@@ -164,6 +187,19 @@ impl Store {
             self.publish(Event::Credential(CredentialKey::of(user, provider)));
         }
         Ok(revoked)
+    }
+}
+
+impl Granted {
+    fn of(grant: Grant) -> Self {
+        Self {
+            account: grant.account,
+            issuer: grant.server.issuer,
+            scopes: grant.scopes,
+            demanded: grant.demanded,
+            expires_at: grant.expires_at,
+            renewed: grant.refresh_token.is_some(),
+        }
     }
 }
 

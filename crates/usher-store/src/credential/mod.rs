@@ -6,6 +6,7 @@ mod demand;
 mod find;
 mod grant;
 mod lease;
+mod leave;
 mod list;
 mod refresh;
 mod row;
@@ -20,16 +21,19 @@ use secrecy::SecretString;
 
 pub use self::clients::Withdrawn;
 pub use self::demand::DEMANDED_AT_MOST;
-pub(crate) use self::find::FIND;
 #[cfg(test)]
 pub(crate) use self::find::{DELETE, OF_USER};
+pub(crate) use self::find::{FIND, FIND_ANY};
 pub use self::grant::{Grant, GrantClient, GrantServer};
 #[cfg(test)]
 pub(crate) use self::lease::{DUE, GIVE_UP, LEASE, PUT_OFF, REMAINING};
 pub use self::lease::{DueRefresh, HeldLease, Lease, REFRESH_LEASE, RESTS_AT_MOST};
+pub use self::leave::{AtProvider, LEAVING_LASTS, Leave, Leaving};
+#[cfg(test)]
+pub(crate) use self::leave::{DELETE_LEFT, LEAVE_ALL, LEAVE_ONE, LEAVE_OWN, STILL_LEAVING};
 #[cfg(test)]
 pub(crate) use self::list::{ALL, OF_ID, OF_PROVIDER, REVOKE};
-pub use self::list::{ConnectionFilter, ConnectionsPage, StoredConnection};
+pub use self::list::{ConnectionFilter, ConnectionsPage, Granted, StoredConnection};
 pub use self::refresh::RefreshFailed;
 #[cfg(test)]
 pub(crate) use self::refresh::{DEAD, LATER};
@@ -91,6 +95,8 @@ pub enum CredentialStatus {
     /// It works, but a server demanded scopes that it lacks. The user is asked for more where they are needed; until
     /// then it is used as it is.
     Narrow,
+    /// It is being let go: used for nobody any more, and kept only until its provider was told.
+    Leaving,
 }
 
 /// What the user agreed to: this client may have the credential sent there.
@@ -166,11 +172,11 @@ impl Completion {
 }
 
 impl CredentialStatus {
-    /// Whether it may be used: until it is rejected.
+    /// Whether it may be used: until it is rejected, or let go.
     pub fn is_usable(self) -> bool {
         match self {
             Self::Working | Self::Narrow => true,
-            Self::Rejected => false,
+            Self::Rejected | Self::Leaving => false,
         }
     }
 
@@ -180,11 +186,13 @@ impl CredentialStatus {
             Self::Working => "working",
             Self::Rejected => "rejected",
             Self::Narrow => "narrow",
+            Self::Leaving => "leaving",
         }
     }
 
     pub(crate) fn parse(name: &str) -> Option<Self> {
-        [Self::Working, Self::Rejected, Self::Narrow].into_iter().find(|status| status.as_str() == name)
+        let all = [Self::Working, Self::Rejected, Self::Narrow, Self::Leaving];
+        all.into_iter().find(|status| status.as_str() == name)
     }
 }
 

@@ -5,7 +5,7 @@ use sqlx::{AnyConnection, Row as _};
 
 use super::content::Content;
 use super::row::{self, place};
-use super::{Approval, Completion, Credential, CredentialKey, CredentialStatus, FIND};
+use super::{Approval, Completion, Credential, CredentialKey, CredentialStatus, FIND_ANY};
 use crate::interaction::Interaction;
 use crate::lookup::user_key;
 use crate::time::micros;
@@ -27,8 +27,8 @@ const DELETE: &str = "DELETE FROM credentials WHERE id = $1 AND version = $2";
 enum Stored {
     Nothing,
     Readable(Box<Credential>),
-    /// Its owner can only put another in its place.
-    Unreadable {
+    /// It cannot be read, or is being let go: its owner can only put another in its place.
+    Gone {
         id: String,
         version: i64,
     },
@@ -84,7 +84,7 @@ impl Store {
             }
             Stored::Readable(current) => self.replace(connection, &current, &content, status, now).await?,
             Stored::Nothing => self.insert(connection, interaction, &content, (1, status), now).await?,
-            Stored::Unreadable { id, version } => {
+            Stored::Gone { id, version } => {
                 // If somebody else is first, their row is still there and the insertion finds it.
                 sqlx::query(DELETE).bind(id).bind(version).execute(&mut *connection).await?;
                 // Not from 1: a call that used the old secret must not have the new one taken for rejected.
@@ -97,17 +97,22 @@ impl Store {
 
     async fn stored(&self, connection: &mut AnyConnection, interaction: &Interaction) -> Result<Stored, StoreError> {
         let (user, provider) = (&interaction.principal.user, &interaction.provider);
-        let row = sqlx::query(FIND).bind(CredentialKey::of(user, provider).0).fetch_optional(&mut *connection).await?;
+        let row =
+            sqlx::query(FIND_ANY).bind(CredentialKey::of(user, provider).0).fetch_optional(&mut *connection).await?;
         let Some(row) = row else { return Ok(Stored::Nothing) };
         let read = match row::credential(&row, user, provider, &self.shared.vault) {
             Err(error) => Err(key_notes::behind(connection, error).await),
             read => read,
         };
         match read {
+            // What its owner gave up is not theirs to go on with: neither what was allowed, nor the row, which goes.
+            Ok(credential) if credential.status == CredentialStatus::Leaving => {
+                Ok(Stored::Gone { id: credential.id, version: credential.version })
+            }
             Ok(credential) => Ok(Stored::Readable(Box::new(credential))),
             Err(error) if error.is_unopened() => {
                 tracing::warn!(provider, %error, "a stored credential cannot be read");
-                Ok(Stored::Unreadable { id: row.try_get("id")?, version: row.try_get("version")? })
+                Ok(Stored::Gone { id: row.try_get("id")?, version: row.try_get("version")? })
             }
             Err(error) => Err(error),
         }

@@ -68,6 +68,8 @@ pub enum AskReason {
     NewDestination,
     /// The stored grant lacks scopes that are needed.
     MoreScopes,
+    /// Its owner wants to connect it anew, by their own word: it works, as far as is known.
+    Again,
 }
 
 impl AskReason {
@@ -79,13 +81,13 @@ impl AskReason {
             Self::NewClient => "new-client",
             Self::NewDestination => "new-destination",
             Self::MoreScopes => "more-scopes",
+            Self::Again => "again",
         }
     }
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        [Self::Missing, Self::Rejected, Self::NewClient, Self::NewDestination, Self::MoreScopes]
-            .into_iter()
-            .find(|reason| reason.as_str() == text)
+        let all = [Self::Missing, Self::Rejected, Self::NewClient, Self::NewDestination, Self::MoreScopes, Self::Again];
+        all.into_iter().find(|reason| reason.as_str() == text)
     }
 }
 

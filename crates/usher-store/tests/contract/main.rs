@@ -14,6 +14,7 @@ mod flow;
 mod grant;
 mod interaction;
 mod keys;
+mod leave;
 mod limits;
 mod locks;
 mod notice;
@@ -168,6 +169,13 @@ contract! {
             a_session_whose_key_is_gone_is_unknown,
             a_sign_in_whose_key_is_gone_is_none,
             a_store_says_which_keys_it_needs_before_it_is_opened,
+        }
+        leave {
+            what_is_let_go_is_found_by_nobody_and_listed_until_it_is_deleted,
+            what_is_connected_while_the_old_one_leaves_stays,
+            a_refresh_brings_nothing_back,
+            all_of_a_user_and_one_by_its_id,
+            what_nobody_ended_is_found_after_its_time,
         }
         limits {
             a_declined_question_rests_longer_each_time,

@@ -97,6 +97,8 @@ pub(super) enum Reason {
     NewDestination,
     /// What the person granted is not enough: more scopes are needed.
     MoreScopes,
+    /// The person connects it anew, by their own word.
+    Again,
 }
 
 impl Interaction {
@@ -143,6 +145,7 @@ impl From<usher_store::AskReason> for Reason {
             R::NewClient => Self::NewClient,
             R::NewDestination => Self::NewDestination,
             R::MoreScopes => Self::MoreScopes,
+            R::Again => Self::Again,
         }
     }
 }

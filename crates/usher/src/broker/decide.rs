@@ -13,12 +13,13 @@ use usher_store::{
 
 use super::{Broker, needs::Call, visit, waiting::until};
 use crate::{
-    config::{Need, Provider, Upstream},
+    config::{Need, Provider, ProviderKind, Upstream},
     credentials::{
         Injection, Used,
         fresh::{Renewal, Unavailable},
         servers::Named,
     },
+    oauth::discovery::resource::covers,
 };
 
 /// How long a person has for one visit.
@@ -285,6 +286,14 @@ impl Broker {
     pub(super) async fn is_of_its_server(&self, credential: &Credential) -> bool {
         let Some(grant) = &credential.grant else { return true };
         let Some(provider) = self.config.provider(&credential.provider) else { return true };
+        // A server at another address, or another path, is another resource, and perhaps another issuer's (R-GW-04).
+        let server = self.config.protected(provider).filter(|_| matches!(provider.kind, ProviderKind::Mcp(_)));
+        if let (Some((_, url)), Some(resource)) = (server, &grant.server.resource)
+            && !covers(resource, url)
+        {
+            tracing::info!(provider = provider.name, "a grant for another server is not used");
+            return false;
+        }
         match self.servers.still_names(provider, &grant.server.issuer).await {
             Named::Same | Named::Unknown => true,
             Named::Other(issuer) => {

@@ -2,6 +2,7 @@
 
 mod ask;
 mod decide;
+mod disconnect;
 mod external;
 mod limits;
 mod looks;

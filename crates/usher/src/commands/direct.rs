@@ -7,11 +7,12 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use elicit::SystemRandom;
 use http::Method;
+use secrecy::ExposeSecret as _;
 use usher_store::{KeyFile, KeyFileError, Store, StoreError, Vault};
 
 use super::{ConfigArgs, environment};
 use crate::{
-    config::{Faults, Paths},
+    config::{Config, Faults},
     egress::{Egress, is_refused, reason},
     identity::control::{ControlError, ControlFile},
 };
@@ -23,9 +24,8 @@ const DEADLINE: Duration = Duration::from_secs(10);
 pub(crate) struct Direct {
     /// The store.
     pub(crate) store: Store,
-    /// The names of the servers of the configuration.
-    pub(crate) servers: Vec<String>,
-    control_file: PathBuf,
+    /// The configuration. Secrets that cannot be had here are empty in it.
+    pub(crate) config: Config,
 }
 
 /// Why the store cannot be worked on.
@@ -41,6 +41,8 @@ pub(crate) enum DirectError {
     Keys { path: PathBuf, error: KeyFileError },
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error("the HTTP client cannot be made: {0}")]
+    Egress(#[from] reqwest::Error),
 }
 
 /// Whether the service on this machine knows what was changed.
@@ -57,22 +59,30 @@ pub(crate) enum Told {
 impl Direct {
     /// Opens the store of this configuration. Makes neither a store nor a key file, and leaves the schema as it is.
     pub(crate) async fn open(args: &ConfigArgs) -> Result<Self, DirectError> {
-        let (paths, url) = Paths::load_with_store(&args.config, &environment)?;
-        let url = url.ok_or(DirectError::NoUrl)?;
-        if let Some(file) = paths.database.filter(|file| !file.try_exists().unwrap_or(true)) {
-            return Err(DirectError::NoStore(file));
+        let config = Config::load_beside(&args.config, &environment)?;
+        if config.store.expose_secret().is_empty() {
+            return Err(DirectError::NoUrl);
         }
-        let keys = KeyFile::load(&paths.keys_file)
-            .map_err(|error| DirectError::Keys { path: paths.keys_file.clone(), error })?;
+        if let Some(file) = config.database.as_ref().filter(|file| !file.try_exists().unwrap_or(true)) {
+            return Err(DirectError::NoStore(file.clone()));
+        }
+        let keys = KeyFile::load(&config.keys_file)
+            .map_err(|error| DirectError::Keys { path: config.keys_file.clone(), error })?;
         let random = Arc::new(SystemRandom);
-        let store = Store::open_as_is(&url, Arc::new(Vault::new(Arc::new(keys), random.clone())), random).await?;
-        Ok(Self { store, servers: paths.servers, control_file: paths.control_file })
+        let vault = Arc::new(Vault::new(Arc::new(keys), random.clone()));
+        let store = Store::open_as_is(&config.store, vault, random).await?;
+        Ok(Self { store, config })
     }
 
     /// Closes the store, and has the running service read again what was changed.
     pub(crate) async fn close(self) -> Told {
         self.store.close().await;
-        let control = match ControlFile::load(&self.control_file) {
+        self.tell().await
+    }
+
+    /// Has the running service read again what was changed so far.
+    pub(crate) async fn tell(&self) -> Told {
+        let control = match ControlFile::load(&self.config.control_file) {
             Ok(control) => control,
             Err(ControlError::Missing { .. }) => return Told::NotRunning,
             Err(error) => return Told::No(error.to_string()),

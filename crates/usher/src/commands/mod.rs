@@ -11,6 +11,7 @@ pub mod doctor;
 mod forward;
 mod guard;
 pub mod keys;
+mod let_go;
 pub mod login;
 mod reload;
 pub mod serve;

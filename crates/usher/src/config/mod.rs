@@ -118,6 +118,12 @@ impl Config {
         Self::parse(&text_of(path)?, path, env)
     }
 
+    /// The same for a command beside the service. A secret that the file names and that cannot be had here, an environment
+    /// variable of the service for example, is no fault but empty.
+    pub fn load_beside(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Self, Faults> {
+        Self::read(&text_of(path)?, path, env, Secrets::Spared)
+    }
+
     /// Reads `text` as the file at `path`, which names the faults and is where relative paths start.
     pub fn parse(text: &str, path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Self, Faults> {
         Self::read(text, path, env, Secrets::Needed)
@@ -231,7 +237,7 @@ impl Paths {
         path: &Path,
         env: &dyn Fn(&str) -> Option<String>,
     ) -> Result<(Self, Option<SecretString>), Faults> {
-        let config = Config::read(&text_of(path)?, path, env, Secrets::Spared)?;
+        let config = Config::load_beside(path, env)?;
         // What was spared is empty.
         let store = Some(config.store).filter(|url| !url.expose_secret().is_empty());
         let Config { keys_file, control_file, database, upstreams, .. } = config;

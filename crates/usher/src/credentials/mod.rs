@@ -3,6 +3,8 @@
 pub mod check;
 pub mod fresh;
 mod inject;
+pub mod let_go;
+pub mod revoke;
 pub mod servers;
 
 use std::{

@@ -174,6 +174,9 @@ pub enum Form<'a> {
     Connect(&'a InteractionId),
     /// Disconnecting a provider.
     Disconnect(&'a str),
+    /// That this was given up, at this provider and host, and what became of it there: no form, but the mark in an address by
+    /// which the page says so.
+    LetGo(&'a str, &'static str),
     /// Entering a provider's credential again.
     Reconnect(&'a str),
     /// Taking back what a client was allowed.
@@ -205,6 +208,7 @@ impl Form<'_> {
         match self {
             Self::Connect(_) => "connect",
             Self::Disconnect(_) => "disconnect",
+            Self::LetGo(_, became) => became,
             Self::Reconnect(_) => "reconnect",
             Self::Revoke(_) => "revoke",
             Self::Revoked(_) => "revoked",
@@ -229,6 +233,7 @@ impl Form<'_> {
             | Self::Looked(id)
             | Self::Release(id) => id.as_str(),
             Self::Disconnect(name)
+            | Self::LetGo(name, _)
             | Self::Reconnect(name)
             | Self::Revoke(name)
             | Self::Revoked(name)

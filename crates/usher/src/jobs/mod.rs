@@ -1,6 +1,7 @@
 //! Background loops: events of the store, the poll behind them, pruning, master keys, tokens that are renewed ahead.
 
 pub mod keys;
+mod let_go;
 mod refresh;
 
 use std::{sync::Arc, time::Duration};
@@ -33,6 +34,7 @@ pub fn start(app: &Arc<App>) -> Vec<JoinHandle<()>> {
         tokio::spawn(until_stop(Arc::clone(app), poll(Arc::clone(app)))),
         tokio::spawn(until_stop(Arc::clone(app), prune(Arc::clone(app)))),
         tokio::spawn(until_stop(Arc::clone(app), reap(Arc::clone(app)))),
+        tokio::spawn(until_stop(Arc::clone(app), let_go::left_behind(Arc::clone(app)))),
         tokio::spawn(until_stop(Arc::clone(app), keys::watch(Arc::clone(app)))),
         tokio::spawn(until_stop(Arc::clone(app), keys::rewrap(Arc::clone(app)))),
         tokio::spawn(until_stop(Arc::clone(app), refresh::ahead(Arc::clone(app)))),

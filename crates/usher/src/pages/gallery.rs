@@ -11,8 +11,8 @@ use http::StatusCode;
 use jiff::Timestamp;
 use secrecy::SecretString;
 use usher_store::{
-    Approval, AskReason, Credential, CredentialStatus, Destination, Interaction, InteractionId, InteractionState,
-    Operation,
+    Approval, AskReason, Credential, CredentialStatus, Destination, Grant, GrantClient, GrantServer, Interaction,
+    InteractionId, InteractionState, Operation,
 };
 
 pub(crate) use self::setting::config;
@@ -86,6 +86,34 @@ pub(crate) fn credential(provider: &str, status: CredentialStatus) -> Credential
         grant: None,
         attempts: 0,
     }
+}
+
+/// An account that the person connected at a third party.
+pub(crate) fn account(provider: &str, status: CredentialStatus) -> Credential {
+    let scopes = ["tasks.read", "tasks.<b>write</b>"].map(str::to_owned);
+    let grant = Grant {
+        refresh_token: Some("refresh-secret".into()),
+        expires_at: Some("2026-11-30T09:05:00Z".parse().unwrap()),
+        refresh_at: None,
+        scopes: scopes.into(),
+        asked: BTreeSet::new(),
+        demanded: BTreeSet::new(),
+        account: Some("Ada <b>Example</b>".into()),
+        values: BTreeMap::new(),
+        server: GrantServer {
+            issuer: "https://tasks.example".into(),
+            token_endpoint: None,
+            revocation_endpoint: None,
+            resource: None,
+            client: GrantClient {
+                id: "usher".into(),
+                secret: None,
+                method: "client_secret_basic".into(),
+                redirect_uri: "https://usher.example/callback/tasks".into(),
+            },
+        },
+    };
+    Credential { grant: Some(grant), ..credential(provider, status) }
 }
 
 /// The open question.
@@ -213,6 +241,7 @@ fn gallery(language: Language) -> Vec<(&'static str, String)> {
     pages.push(("sessions", super::portal::sessions::tests::page(language)));
     pages.push(("disconnect", super::portal::disconnect::tests::page(language)));
     pages.push(("disconnect-unreadable", super::portal::disconnect::tests::unreadable(language)));
+    pages.extend(super::portal::disconnect::tests::accounts(language));
     pages.extend(super::login::tests::pages(language));
     pages.extend(super::logout::tests::pages(language));
     pages

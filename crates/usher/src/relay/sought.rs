@@ -71,6 +71,9 @@ impl Sought<'_> {
             (_, AskReason::NewClient) => format!(
                 "This app wants to use your {provider} account through {server} for the first time. Allow it on a page of your own to run \u{201c}{subject}\u{201d}."
             ),
+            (_, AskReason::Again) => format!(
+                "{server} needs your {provider} account to run \u{201c}{subject}\u{201d}, and you are connecting it anew. Go on with it on a page of your own."
+            ),
             (_, AskReason::NewDestination) => format!(
                 "{server} moved to another address since you connected {provider}. Allow the new one on a page of your own to run \u{201c}{subject}\u{201d}."
             ),

@@ -2,6 +2,7 @@
 //! owner is asked again; never half of it, nothing twice; and whoever was talking to the process hears at once that it is
 //! gone.
 
+mod account;
 mod legacy;
 mod modern;
 mod page;
@@ -75,6 +76,10 @@ crashes! {
     disconnecting: Disconnecting => page::disconnects;
     disconnect_uncommitted: DisconnectUncommitted => page::disconnects;
     disconnected: Disconnected => page::disconnects;
+    leaving: Leaving => account::lets_go;
+    left: Left => account::lets_go;
+    revoked: Revoked => account::lets_go;
+    let_go: LetGo => account::lets_go;
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod external;
 mod harness;
 mod keep_alive;
 mod keys_command;
+mod letting_go;
 mod limits;
 mod lossless;
 mod needs_legacy;

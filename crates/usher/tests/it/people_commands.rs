@@ -16,13 +16,13 @@ use crate::{
     serve_command::{config, run, text_of_both},
 };
 
-const LOCAL: [&str; 2] = ["urn:usher:local", "owner"];
+pub(crate) const LOCAL: [&str; 2] = ["urn:usher:local", "owner"];
 
 /// How a terminal shows the other user's name.
 const SHOWN: &str = "mallory‹U+202E›7";
 
 /// Runs a command, which must end with this code, and gives what it said.
-async fn says(folder: &Path, arguments: &[&str], code: i32) -> String {
+pub(crate) async fn says(folder: &Path, arguments: &[&str], code: i32) -> String {
     let output = run(folder, arguments).await;
     let told = text_of_both(&output);
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {told}");
@@ -30,7 +30,7 @@ async fn says(folder: &Path, arguments: &[&str], code: i32) -> String {
     told
 }
 
-async fn json(folder: &Path, arguments: &[&str]) -> Value {
+pub(crate) async fn json(folder: &Path, arguments: &[&str]) -> Value {
     let output = run(folder, arguments).await;
     assert!(output.status.success(), "{}", text_of_both(&output));
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text_of_both(&output)))

@@ -94,9 +94,11 @@ pub(super) fn purpose(interaction: &Interaction, provider: &Provider, upstream: 
         Stored::Kept(stored) => stored,
     };
     let (client, destination) = (&interaction.principal.client, &interaction.destination);
+    // By their own word: it works, and may be another account that they want.
+    let again = interaction.reason == AskReason::Again && provider.is_account();
     let any = |holds: &dyn Fn(&Approval) -> bool| stored.approvals.iter().any(holds);
     let of_client = |approval: &Approval| approval.client == *client;
-    if stored.status == CredentialStatus::Rejected {
+    if again || stored.status == CredentialStatus::Rejected {
         Purpose::Replace
     } else if !provider.is_complete(&stored.secrets) || !upstream.takes(provider, &stored.secrets) {
         // The configuration wants more, or something else, than it did when this was entered.

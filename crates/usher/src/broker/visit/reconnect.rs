@@ -1,4 +1,4 @@
-//! A person begins a question themselves: to replace, from the portal, a credential that was refused.
+//! A person begins a question themselves: to replace, from the portal, a credential that was refused, or to connect an account anew.
 
 use elicit::{Principal, UserId};
 use usher_store::{Approval, AskReason, Credential, CredentialStatus, InteractionId, NewInteraction};
@@ -6,12 +6,14 @@ use usher_store::{Approval, AskReason, Credential, CredentialStatus, Interaction
 use super::{Stored, VisitError};
 use crate::{
     broker::{Broker, INTERACTION_LIVES},
-    config::Config,
+    config::{Config, Provider},
 };
 
-/// For which client and destination a refused credential can be entered again: the first that is still configured.
+/// For which client and destination a refused credential can be entered again, or an account be connected anew: the first that
+/// is still configured. What works and was typed is typed again by nobody.
 pub(crate) fn reconnectable<'c>(config: &Config, credential: &'c Credential) -> Option<&'c Approval> {
-    if credential.status != CredentialStatus::Rejected {
+    let is_account = config.provider(&credential.provider).is_some_and(Provider::is_account);
+    if reason(credential)? == AskReason::Again && !is_account {
         return None;
     }
     credential.approvals.iter().find(|approval| {
@@ -22,12 +24,23 @@ pub(crate) fn reconnectable<'c>(config: &Config, credential: &'c Credential) -> 
     })
 }
 
+/// Why it is asked for; `None` where it is being let go.
+fn reason(credential: &Credential) -> Option<AskReason> {
+    match credential.status {
+        CredentialStatus::Working => Some(AskReason::Again),
+        CredentialStatus::Narrow => Some(AskReason::MoreScopes),
+        CredentialStatus::Rejected => Some(AskReason::Rejected),
+        CredentialStatus::Leaving => None,
+    }
+}
+
 impl Broker {
-    /// Asks the person for the credential again, as the client would that last had it refused. An open question of that
+    /// Asks the person for the credential again, as a client would that may use it. An open question of that
     /// kind is used. What was declined a moment ago is asked all the same: it is the person who wants it.
     pub async fn reconnect(&self, user: &UserId, provider: &str) -> Result<InteractionId, VisitError> {
         let Stored::Kept(credential) = self.stored(user, provider).await? else { return Err(VisitError::NotFound) };
         let Some(approval) = reconnectable(&self.config, &credential) else { return Err(VisitError::NotFound) };
+        let Some(reason) = reason(&credential) else { return Err(VisitError::NotFound) };
         let principal = Principal { user: user.clone(), client: approval.client.clone() };
         if self.limits.count(&principal, &approval.destination.upstream).is_err() {
             return Err(VisitError::Busy);
@@ -40,7 +53,7 @@ impl Broker {
             asked_by: None,
             provider: provider.to_owned(),
             destination: approval.destination.clone(),
-            reason: AskReason::Rejected,
+            reason,
             operation: None,
             expires_at: now + INTERACTION_LIVES,
         };

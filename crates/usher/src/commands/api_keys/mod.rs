@@ -108,8 +108,9 @@ pub(super) async fn run(command: &Command) -> ExitCode {
 
 async fn create(args: &CreateArgs, now: Timestamp) -> Result<(), ApiKeysError> {
     let expires_at = args.expires.map(|expires| now.checked_add(expires)).transpose();
-    let Direct { store, servers, .. } = Direct::open(&args.config).await?;
-    if !servers.contains(&args.server) {
+    let Direct { store, config } = Direct::open(&args.config).await?;
+    if config.upstream(&args.server).is_none() {
+        let servers = config.upstreams.into_iter().map(|upstream| upstream.name).collect();
         return Err(ApiKeysError::NoServer { name: args.server.clone(), servers });
     }
     let all = args.scopes.is_empty().then_some(ApiScope::ALL).into_iter().flatten();

@@ -3,13 +3,18 @@
 use std::process::ExitCode;
 
 use jiff::Timestamp;
-use usher_store::ConnectionFilter;
+use serde_json::json;
+use usher_store::{ConnectionFilter, Leave, StoredConnection};
 
 use super::{Which, find};
-use crate::commands::{
-    ConfigArgs,
-    change::{ChangeError, confirm, named, shown, tell},
-    direct::Direct,
+use crate::{
+    commands::{
+        ConfigArgs,
+        change::{ChangeError, confirm, named, shown, tell},
+        direct::Direct,
+        let_go::Telling,
+    },
+    config::{Config, Provider},
 };
 
 /// The arguments of the command.
@@ -23,9 +28,14 @@ pub(in crate::commands) struct Args {
     id: Option<String>,
     #[command(flatten)]
     which: Which,
+    #[command(flatten)]
+    telling: Telling,
     /// Go ahead without asking.
     #[arg(long)]
     yes: bool,
+    /// Say what was done as JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) async fn run(args: &Args, now: Timestamp) -> Result<ExitCode, ChangeError> {
@@ -40,12 +50,36 @@ pub(super) async fn run(args: &Args, now: Timestamp) -> Result<ExitCode, ChangeE
         eprintln!("{}  {} of {}", shown(&one.id), shown(&one.provider), named(&one.user));
     }
     confirm(args.yes, "Delete what is kept for each of these?")?;
-    let mut revoked = 0;
+    let (mut revoked, mut leaving) = (0, Vec::new());
     for one in &found {
         // Whoever disconnected meanwhile did the same.
-        revoked += usize::from(direct.store.revoke_connection(&one.id, now).await?.is_some());
+        if was_granted(&direct.config, one) {
+            leaving.extend(direct.store.leave(Leave::One(&one.id), now).await?);
+        } else {
+            revoked += usize::from(direct.store.revoke_connection(&one.id, now).await?.is_some());
+        }
     }
-    let code = tell(direct).await;
-    println!("Revoked: {revoked}. What was entered stays valid at its provider: revoke it there.");
+    let entered = revoked;
+    let told = args.telling.tell(&direct, leaving).await?;
+    for (one, revocation) in told.outcomes() {
+        direct.store.left(one, revocation.told(), now).await?;
+        revoked += 1;
+    }
+    let code = told.code(tell(direct).await);
+    if args.json {
+        println!("{:#}", json!({ "revoked": revoked, "providers": told.json() }));
+        return Ok(code);
+    }
+    println!("Revoked: {revoked}.");
+    told.print();
+    if entered > 0 {
+        println!("What was entered stays valid at its provider: revoke it there.");
+    }
     Ok(code)
+}
+
+/// Whether there may be something to end at a provider.
+fn was_granted(config: &Config, one: &StoredConnection) -> bool {
+    one.granted.is_some()
+        || (one.approvals.is_none() && config.provider(&one.provider).is_some_and(Provider::is_account))
 }

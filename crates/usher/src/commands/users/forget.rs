@@ -5,12 +5,14 @@ use std::process::ExitCode;
 use elicit::UserId;
 use jiff::Timestamp;
 use serde_json::json;
+use usher_store::Leave;
 
 use super::{described, holdings};
 use crate::commands::{
     ConfigArgs,
     change::{ChangeError, confirm, named, tell},
     direct::Direct,
+    let_go::Telling,
 };
 
 /// The arguments of the command.
@@ -22,6 +24,8 @@ pub(in crate::commands) struct Args {
     issuer: String,
     /// The issuer's name for the user, exactly as stored.
     subject: String,
+    #[command(flatten)]
+    telling: Telling,
     /// Go ahead without asking.
     #[arg(long)]
     yes: bool,
@@ -39,16 +43,29 @@ pub(super) async fn run(args: &Args, now: Timestamp) -> Result<ExitCode, ChangeE
     }
     eprintln!("Stored of {}: {}.", named(&user), described(&stored));
     confirm(args.yes, "Delete all of it, and sign them out everywhere? The audit log stays.")?;
+    // First nobody can use any of it, then its providers are told, then it goes with all else: killed in between, the command
+    // is run again, or the service ends what it finds.
+    let leaving = direct.store.leave(Leave::All(&user), now).await?;
+    let told = args.telling.tell(&direct, leaving).await?;
+    for (one, revocation) in told.outcomes() {
+        if let Some(entry) = revocation.told().entry(one) {
+            direct.store.audit(entry, now).await?;
+        }
+    }
     let forgotten = direct.store.forget_user(&user, now).await?;
-    let code = tell(direct).await;
+    let code = told.code(tell(direct).await);
     if args.json {
-        let removed = holdings(&forgotten);
-        println!("{:#}", json!({ "issuer": user.issuer(), "subject": user.subject(), "removed": removed }));
+        let (removed, providers) = (holdings(&forgotten), told.json());
+        println!(
+            "{:#}",
+            json!({ "issuer": user.issuer(), "subject": user.subject(), "removed": removed, "providers": providers })
+        );
     } else {
         println!("Removed: {}.", described(&forgotten));
+        told.print();
         println!(
             "Who can still sign in at the issuer can begin anew: close the account there. \
-             What was connected stays valid at its providers: revoke it there."
+             Keys that were entered stay valid at their providers: revoke them there."
         );
     }
     Ok(code)

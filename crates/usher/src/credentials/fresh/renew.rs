@@ -17,7 +17,10 @@ use super::{
     pauses::{self, again_at},
     server::Plan,
 };
-use crate::oauth::{self, Held, TokenError, Tokens};
+use crate::{
+    credentials::revoke::revoke,
+    oauth::{self, Held, TokenError, Tokens},
+};
 
 /// How long a provider has for its answer, whatever the steps of the request (R-SEC-04). A lease lasts longer.
 const REQUEST: Duration = Duration::from_secs(12);
@@ -134,7 +137,20 @@ impl Parts {
                 Ok(Renewal::Renewed(Arc::new(stored)))
             }
             // Connected anew meanwhile, disconnected, or stored by the attempt that got no answer.
-            None => self.look_again(&before).await,
+            None => {
+                let renewal = self.look_again(&before).await?;
+                if matches!(renewal, Renewal::Gone) {
+                    // Its owner gave it up while its provider answered: nobody else knows these tokens.
+                    let brought = Credential { secrets, grant: Some(grant), ..before };
+                    let revocation = revoke(&self.egress, &self.config, &brought.provider, Some(&brought)).await;
+                    tracing::info!(
+                        provider = brought.provider,
+                        ?revocation,
+                        "a refresh came after its credential was let go"
+                    );
+                }
+                Ok(renewal)
+            }
         }
     }
 

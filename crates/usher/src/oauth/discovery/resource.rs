@@ -131,15 +131,42 @@ impl Resource {
 fn is_of(identifier: &str, at: &Url, upstream: &Url) -> bool {
     let Ok(resource) = Url::parse(identifier) else { return false };
     let bare = resource.username().is_empty() && resource.password().is_none() && resource.fragment().is_none();
-    if !bare || resource.origin() != upstream.origin() || identifier.len() > 2048 {
+    if !bare || identifier.len() > 2048 {
         return false;
     }
-    let [resource_path, path] = [&resource, upstream].map(|url| url.path().trim_end_matches('/'));
-    if resource_path == path && resource.query() == upstream.query() {
-        return true;
+    match place(&resource, upstream) {
+        Place::Same => true,
+        Place::Above => is_well_known(at, upstream),
+        Place::Elsewhere => false,
     }
+}
+
+/// Whether what was granted for the resource `identifier` can be for the server at `upstream`: it is called so, or stands below
+/// what is called so (R-GW-04).
+pub fn covers(identifier: &str, upstream: &Url) -> bool {
+    Url::parse(identifier).is_ok_and(|resource| place(&resource, upstream) != Place::Elsewhere)
+}
+
+/// Where a resource is, seen from a server.
+#[derive(PartialEq, Eq)]
+enum Place {
+    Same,
+    Above,
+    Elsewhere,
+}
+
+fn place(resource: &Url, upstream: &Url) -> Place {
+    let [resource_path, path] = [resource, upstream].map(|url| url.path().trim_end_matches('/'));
     let above = path.strip_prefix(resource_path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    above && resource.query().is_none() && is_well_known(at, upstream)
+    if resource.origin() != upstream.origin() {
+        Place::Elsewhere
+    } else if resource_path == path && resource.query() == upstream.query() {
+        Place::Same
+    } else if above && resource.query().is_none() {
+        Place::Above
+    } else {
+        Place::Elsewhere
+    }
 }
 
 fn is_well_known(at: &Url, upstream: &Url) -> bool {
@@ -156,6 +183,27 @@ mod tests {
 
     fn url(text: &str) -> Url {
         Url::parse(text).unwrap()
+    }
+
+    /// R-GW-04: another path of the same host is another resource.
+    #[test]
+    fn what_was_granted_for_one_server_is_not_for_its_neighbour() {
+        for (identifier, upstream, covered) in [
+            ("https://mcp.example/one/mcp", "https://mcp.example/one/mcp", true),
+            ("https://mcp.example/one/mcp/", "https://mcp.example/one/mcp", true),
+            ("https://mcp.example", "https://mcp.example/one/mcp", true),
+            ("https://mcp.example/one", "https://mcp.example/one/mcp", true),
+            ("https://mcp.example/one/mcp", "https://mcp.example/two/mcp", false),
+            ("https://mcp.example/one", "https://mcp.example/onetwo", false),
+            ("https://mcp.example/one/mcp", "https://mcp.example/one", false),
+            ("https://mcp.example/mcp?a=1", "https://mcp.example/mcp?a=2", false),
+            ("https://mcp.example", "http://mcp.example/", false),
+            ("https://mcp.example", "https://mcp.example:8443/", false),
+            ("https://mcp.example", "https://other.example/", false),
+            ("no url", "https://mcp.example/", false),
+        ] {
+            assert_eq!(covers(identifier, &url(upstream)), covered, "{identifier} {upstream}");
+        }
     }
 
     fn document() -> Value {

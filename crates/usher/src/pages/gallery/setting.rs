@@ -82,6 +82,17 @@ suffix = ".myshop.example"
 example = "acme"
 
 [[provider]]
+name = "tasks"
+kind = "oauth"
+title = { en = "Tasks", "zh-CN" = "任务" }
+client_id = "usher"
+client_secret = "secret-of-usher"
+authorization_endpoint = "https://tasks.example/authorize"
+token_endpoint = "https://tasks.example/token"
+scope_text = { "tasks.read" = { en = "Read your tasks", "zh-CN" = "读取您的任务" } }
+revocation = { endpoint = "https://tasks.example/revoke" }
+
+[[provider]]
 name = "english"
 kind = "secret"
 about = { en = "Only in English." }
@@ -94,6 +105,9 @@ url = "https://weather-mcp.example/mcp"
 [[upstream.needs]]
 provider = "weather"
 header = { X-Api-Key = "{api_key}" }
+[[upstream.needs]]
+provider = "tasks"
+header = { X-Tasks = "{access_token}" }
 "#;
     Config::parse(text, Path::new("/srv/usher/usher.toml"), &|_| None).unwrap()
 }

@@ -132,6 +132,7 @@ fn sentence(action: AuditAction) -> &'static str {
         A::CredentialNarrow => "activity.narrow",
         A::CredentialDisconnected => "activity.disconnected",
         A::CredentialRevoked => "activity.revoked",
+        A::GrantRevoked => "activity.grant_revoked",
         A::BrowserSignedIn => "activity.signed_in",
         A::BrowserSignedOut => "activity.signed_out",
         A::BrowserRefused => "activity.sign_in_refused",
@@ -175,6 +176,10 @@ fn detail(text: &str) -> Option<&'static str> {
         "misconfigured" => "activity.misconfigured",
         "store-trouble" => "activity.store_trouble",
         "interrupted" => "activity.interrupted",
+        "provider-not-configured" => "activity.not_configured",
+        "unreadable" => "activity.unreadable",
+        "no-revocation" => "activity.no_revocation",
+        "not-tried" => "activity.not_tried",
         _ => return None,
     })
 }

@@ -8,7 +8,7 @@ use elicit::ClientId;
 use http::StatusCode;
 use jiff::Timestamp;
 use url::form_urlencoded;
-use usher_store::{Approval, AskingClient, Credential, StoreError};
+use usher_store::{Approval, AskingClient, Credential, CredentialStatus, StoreError};
 
 use super::said::{provider_title, server_title, shown};
 use crate::{
@@ -78,7 +78,9 @@ pub(super) struct Found {
 impl Found {
     pub(super) async fn of(visitor: &Visitor, person: &SignedIn) -> Result<Self, StoreError> {
         let store = &visitor.app.store;
-        let credentials = store.connections(&person.user).await?.readable;
+        let mut credentials = store.connections(&person.user).await?.readable;
+        // Nobody may use it any more.
+        credentials.retain(|one| one.status != CredentialStatus::Leaving);
         let asking = store.asking_clients(&person.user, visitor.app.clock.now()).await?;
         Ok(Self::new(credentials, asking))
     }

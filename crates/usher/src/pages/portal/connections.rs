@@ -12,6 +12,8 @@ use usher_store::{
 
 use super::{
     clients::with_client,
+    grant::{self, Standing},
+    let_go::LetGo,
     said::{destination, provider_title, server_title, shown},
 };
 use crate::{
@@ -45,6 +47,8 @@ struct Found {
     connections: Connections,
     /// The calls that they are about, where these are known.
     calls: BTreeMap<InteractionId, Operation>,
+    /// What became of what they just gave up.
+    let_go: Option<LetGo>,
 }
 
 struct Waiting {
@@ -119,7 +123,8 @@ async fn portal(visitor: &Visitor, person: &SignedIn) -> Result<Portal, StoreErr
     let asked: Vec<_> = waiting.iter().chain(resting.iter().map(|resting| &resting.interaction)).collect();
     let calls = app.store.operations(&asked, now).await?;
     let connections = app.store.connections(&person.user).await?;
-    let found = Found { waiting, resting, connections, calls };
+    let let_go = LetGo::of(visitor, person);
+    let found = Found { waiting, resting, connections, calls, let_go };
     let csrf = |form: Form<'_>| person.csrf(form);
     let page = visitor.page(Some(person));
     Ok(Portal::new(page, &app.config, &found, visitor.query("disconnected"), &csrf, now))
@@ -140,12 +145,19 @@ impl Portal {
             readable.iter().any(|credential| credential.provider == name)
                 || unreadable.iter().any(|provider| provider == name)
         };
+        let became = |name: &str| found.let_go.as_ref().and_then(|let_go| let_go.say(words, config, name));
         // Said only where it is true: the address is anybody's to write.
-        let notice = disconnected
-            .filter(|name| !there(name))
-            .and_then(|name| config.provider(name))
-            .map(|provider| provider.title.get(words.language().code()))
-            .map(|provider| words.say("portal.disconnected", &[("provider", provider)]));
+        let notice = disconnected.filter(|name| !there(name)).and_then(|name| {
+            let became = became(name);
+            // Of what is configured no longer only we know that it was there.
+            (became.is_some() || config.provider(name).is_some()).then(|| {
+                let gone = words.say("portal.disconnected", &[("provider", &provider_title(words, config, name))]);
+                match became {
+                    Some(became) => words.say("common.both", &[("one", &gone), ("other", &became)]),
+                    None => gone,
+                }
+            })
+        });
         let readable = readable.iter().map(|one| Connection::new(words, config, one, csrf, now));
         let unreadable = unreadable.iter().map(|provider| Connection::unreadable(words, config, provider));
         Self {
@@ -250,10 +262,10 @@ impl Connection {
     ) -> Self {
         let name = &credential.provider;
         let known = config.provider(name).is_some();
-        let working = known && credential.status.is_usable();
+        let granted = credential.grant.as_ref().map(|grant| (grant, Standing::of(credential, grant, now)));
         let used = match credential.last_used_at {
             // The refusal is the last change: nothing else is done with it until it is replaced.
-            _ if credential.status == CredentialStatus::Rejected => Fact::rich(
+            _ if credential.status == CredentialStatus::Rejected && granted.is_none() => Fact::rich(
                 words.text("portal.last_used"),
                 words.with_time("portal.refused_at", credential.updated_at, now),
             ),
@@ -261,23 +273,32 @@ impl Connection {
             None => Fact::new(words.text("portal.last_used"), words.text("portal.never")),
         };
         let reaches = if is_visit(config, name) { "portal.good_for" } else { "portal.sent_to" };
-        let facts = vec![
-            Fact::rich(words.text("portal.since"), words.time(credential.created_at, now)),
-            used,
-            Fact::rich(words.text(reaches), sent_to(words, config, credential)),
-            Fact::new(words.text("portal.apps"), &apps(words, credential)),
-        ];
+        let of_grant = granted.iter().flat_map(|(grant, _)| grant::facts(words, config, credential, grant, now));
+        let facts = of_grant
+            .chain([
+                Fact::rich(words.text("portal.since"), words.time(credential.created_at, now)),
+                used,
+                Fact::rich(words.text(reaches), sent_to(words, config, credential)),
+                Fact::new(words.text("portal.apps"), &apps(words, credential)),
+            ])
+            .collect();
+        let title = provider_title(words, config, name);
         let (state, note) = match (known, credential.status) {
+            (_, CredentialStatus::Leaving) => {
+                ("portal.leaving", Some(words.rich("portal.leaving_note", &[("provider", title.as_str())])))
+            }
             (false, _) => ("portal.unused", Some(words.rich::<&str>("portal.unused_note", &[]))),
+            (true, _) if let Some((grant, standing)) = granted => {
+                (standing.state(), standing.note(words, config, credential, grant))
+            }
             (true, CredentialStatus::Rejected) => ("portal.rejected", Some(refused_by(words, config, credential))),
             (true, CredentialStatus::Working | CredentialStatus::Narrow) if untried(config, credential) => {
                 ("portal.stored", None)
             }
             (true, CredentialStatus::Working | CredentialStatus::Narrow) => ("portal.working", None),
         };
-        let title = provider_title(words, config, name);
         Self {
-            working,
+            working: ["portal.working", "portal.stored"].contains(&state),
             state: words.text(state),
             note,
             facts,

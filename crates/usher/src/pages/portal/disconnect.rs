@@ -1,4 +1,5 @@
-//! `/connections/{provider}/disconnect`: asks once and says what stops working; then deletes what is kept.
+//! `/connections/{provider}/disconnect`: asks once and says what stops working; then deletes what is kept, and has its provider
+//! end what was granted.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +13,12 @@ use usher_store::Credential;
 
 use super::{
     connections::{clients, is_visit},
-    said::{provider_title, server_title},
+    let_go,
+    said::{provider_title, server_title, shown},
 };
 use crate::{
     config::Config,
+    credentials::revoke::Revocation,
     identity::browser::{Form, Place},
     pages::{
         page::{Action, Fact, Message, Page, Tone},
@@ -54,14 +57,13 @@ pub(crate) async fn disconnect(
         Ok((person, _)) => person,
         Err(response) => return response,
     };
-    let app = &visitor.app;
-    match app.store.disconnect(&person.user, &provider, app.clock.now()).await {
-        Ok(true) => {
-            app.broker.credentials.forget(&person.user, &provider);
-            go(&format!("/?disconnected={provider}"), [])
-        }
-        Ok(false) => visitor.missing(Some(&person)),
-        Err(error) => visitor.trouble(&error),
+    // It goes on when the browser leaves meanwhile: the provider may take its time.
+    let (broker, user, name) = (visitor.app.broker.clone(), person.user.clone(), provider.clone());
+    match tokio::spawn(async move { broker.disconnect(&user, &name).await }).await {
+        Ok(Ok(Some(revocation))) => go(&let_go::address(&person, &provider, &revocation), []),
+        Ok(Ok(None)) => visitor.missing(Some(&person)),
+        Ok(Err(error)) => visitor.trouble(&error),
+        Err(_) => visitor.unavailable(),
     }
 }
 
@@ -75,10 +77,12 @@ fn question(page: Page, config: &Config, provider: &str, credential: Option<&Cre
         main: true,
     };
     let values = [("provider", title.as_str())];
-    let (body, there) = if is_visit(config, provider) {
-        ("disconnect.body_visit", "disconnect.provider_visit")
-    } else {
-        ("disconnect.body", "disconnect.provider")
+    let expected = Revocation::expected(config, provider, credential);
+    let (body, there) = match expected {
+        _ if is_visit(config, provider) => ("disconnect.body_visit", Some("disconnect.provider_visit")),
+        Revocation::Nothing => ("disconnect.body", Some("disconnect.provider")),
+        // A fact says what becomes of it there.
+        Revocation::Ended { .. } | Revocation::StillListed { .. } => ("disconnect.body_grant", None),
     };
     let message = Message::new(page, Tone::Plain, words.say("disconnect.heading", &values)).saying(body, &values);
     let message = match credential {
@@ -87,7 +91,22 @@ fn question(page: Page, config: &Config, provider: &str, credential: Option<&Cre
             .fact(Fact::new(words.text("disconnect.apps"), &words.list(&clients(credential)))),
         None => message.telling("disconnect.unreadable"),
     };
-    message.saying(there, &values).action(confirm).go("/", "disconnect.keep")
+    let message = there_too(words, &expected).into_iter().fold(message, Message::fact);
+    let message = there.into_iter().fold(message, |message, key| message.saying(key, &values));
+    message.action(confirm).go("/", "disconnect.keep")
+}
+
+/// What becomes of the access at its provider.
+fn there_too(words: Words, expected: &Revocation) -> Option<Fact> {
+    let value = match expected {
+        Revocation::Nothing => return None,
+        Revocation::Ended { host } => words.rich("disconnect.at_provider_ends", &[("host", &*shown(host))]),
+        Revocation::StillListed { host: Some(host), .. } => {
+            words.rich("disconnect.at_provider_stays", &[("host", &*shown(host))])
+        }
+        Revocation::StillListed { host: None, .. } => words.rich::<&str>("disconnect.at_provider_unknown", &[]),
+    };
+    Some(Fact::rich(words.text("disconnect.at_provider"), value))
 }
 
 /// What does not work without it.
@@ -120,6 +139,25 @@ pub(crate) mod tests {
     pub(crate) fn unreadable(language: Language) -> String {
         let page = gallery::page(language, "/connections/tracker/disconnect");
         question(page, &gallery::config(), "tracker", None, "form-token".into()).render().unwrap()
+    }
+
+    /// The same for accounts: one that can be ended at its provider, and one whose provider is not configured any more.
+    pub(crate) fn accounts(language: Language) -> Vec<(&'static str, String)> {
+        let page = |provider: &str| {
+            let page = gallery::page(language, "/connections/tasks/disconnect");
+            let account = gallery::account(provider, CredentialStatus::Working);
+            question(page, &gallery::config(), provider, Some(&account), "form-token".into()).render().unwrap()
+        };
+        vec![("disconnect-account", page("tasks")), ("disconnect-account-old", page("old"))]
+    }
+
+    /// Before the person decides they know what becomes of it at the provider.
+    #[test]
+    fn giving_an_account_up_says_what_becomes_of_it_there() {
+        let [(_, known), (_, old)] = accounts(Language::English).try_into().unwrap_or_else(|_| panic!("two pages"));
+        assert!(known.contains("<dt>At the provider</dt><dd><bdi>tasks.example</bdi> is told, and ends"), "{known}");
+        assert!(!known.contains("the key stays valid"), "{known}");
+        assert!(old.contains("it stays listed: Usher cannot end it there."), "{old}");
     }
 
     #[test]

@@ -6,6 +6,8 @@ pub(super) mod connections;
 pub(super) mod decline_all;
 pub(super) mod disconnect;
 mod family;
+mod grant;
+mod let_go;
 pub(super) mod reconnect;
 pub(super) mod release;
 pub(super) mod revoke;

@@ -58,12 +58,17 @@ impl Scene {
 
     /// The same with another server, and more lines in its table.
     pub(super) async fn with(database: Database, point: FailPoint, upstream: Upstream, lines: &str) -> Self {
+        let more = Database::section(&database.url);
+        let setup = Setup { check: true, upstream: lines.to_owned(), more, ..Setup::default() };
+        Self::prepared(database, point, upstream, &setup).await
+    }
+
+    /// The same with another set-up, which names the database.
+    pub(super) async fn prepared(database: Database, point: FailPoint, upstream: Upstream, setup: &Setup) -> Self {
         furnish(&upstream);
         let api = Api::start("x-api-key", KEY).await;
         let port = free_port();
-        let more = Database::section(&database.url);
-        let setup = Setup { check: true, upstream: lines.to_owned(), more, ..Setup::default() };
-        let text = config_text(&setup, port, &upstream, &api);
+        let text = config_text(setup, port, &upstream, &api);
         std::fs::write(database.folder.path().join("usher.toml"), text).unwrap();
         let process = Some(Process::start(database.folder.path(), Some(point)).await);
         Self { database, upstream, api, origin: format!("http://127.0.0.1:{port}"), process }

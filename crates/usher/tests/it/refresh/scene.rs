@@ -202,9 +202,14 @@ pub async fn store_grant(store: &Store, url: &str, granted: &Value, grant: Grant
         let Advanced::Done(next) = store.advance(interaction, step, now).await.unwrap() else { panic!("a step") };
         interaction = next;
     }
+    finish_grant(store, &id, granted, grant, now).await;
+}
+
+/// The same of a question whose page was agreed to.
+pub async fn finish_grant(store: &Store, id: &InteractionId, granted: &Value, grant: Grant, now: Timestamp) {
     let (state, kept) = (SecretString::from("state-0123456789"), SecretString::from("nothing"));
-    assert!(store.begin_flow(&id, &state, "browser", &kept, now).await.unwrap());
-    let flow = store.claim_flow(&id, &state, "browser", now).await.unwrap().unwrap();
+    assert!(store.begin_flow(id, &state, "browser", &kept, now).await.unwrap());
+    let flow = store.claim_flow(id, &state, "browser", now).await.unwrap().unwrap();
     let completion = Completion::Grant { secrets: secrets(granted), grant: Box::new(grant) };
     let done = store.complete(flow.interaction, completion, now).await.unwrap();
     assert!(matches!(done, Advanced::Done(_)), "{done:?}");

@@ -10,8 +10,16 @@ fn portal(language: Language, waiting: &[Interaction], readable: &[Credential], 
 
 fn render(language: Language, waiting: &[Interaction], connections: &Connections, gone: Option<&str>) -> String {
     let (waiting, connections) = (waiting.to_vec(), connections.clone());
-    let found = Found { waiting, resting: Vec::new(), connections, calls: BTreeMap::new() };
+    let found = Found { waiting, resting: Vec::new(), connections, calls: BTreeMap::new(), let_go: None };
     render_all(language, &found, gone)
+}
+
+/// The portal after `tasks` was given up, which has come to this at its provider.
+fn after(language: Language, host: &str, became: usize, still: &[Credential]) -> String {
+    let connections = Connections { readable: still.to_vec(), unreadable: Vec::new() };
+    let let_go = Some(LetGo::sample("tasks", host, became));
+    let found = Found { waiting: Vec::new(), resting: Vec::new(), connections, calls: BTreeMap::new(), let_go };
+    render_all(language, &found, Some("tasks"))
 }
 
 fn render_all(language: Language, found: &Found, gone: Option<&str>) -> String {
@@ -39,13 +47,96 @@ pub(crate) fn pages(language: Language) -> Vec<(&'static str, String)> {
         readable: vec![
             gallery::credential("weather", CredentialStatus::Rejected),
             gallery::credential("tracker", CredentialStatus::Working),
+            gallery::account("tasks", CredentialStatus::Working),
+            gallery::account("old", CredentialStatus::Working),
         ],
         unreadable: vec!["mail".to_owned()],
     };
     let calls = waiting.iter().zip(["get_forecast", "\u{202e}<b>delete</b>"]);
     let calls = calls.map(|(one, name)| (one.id.clone(), Operation::named("tools/call", name))).collect();
-    let found = Found { waiting: waiting.to_vec(), resting: vec![resting()], connections, calls };
+    let found = Found { waiting: waiting.to_vec(), resting: vec![resting()], connections, calls, let_go: None };
     vec![("portal", render_all(language, &found, None))]
+}
+
+/// Accounts in every state.
+fn accounts() -> Vec<Credential> {
+    let account = gallery::account;
+    let mut narrow = account("tasks", CredentialStatus::Narrow);
+    narrow.grant.as_mut().unwrap().demanded.insert("tasks.delete".into());
+    let mut ended = account("tasks", CredentialStatus::Working);
+    let grant = ended.grant.as_mut().unwrap();
+    (grant.refresh_token, grant.expires_at) = (None, Some("2026-11-30T08:00:00Z".parse().unwrap()));
+    vec![
+        account("tasks", CredentialStatus::Working),
+        narrow,
+        account("tasks", CredentialStatus::Rejected),
+        ended,
+        account("tasks", CredentialStatus::Leaving),
+        account("old", CredentialStatus::Working),
+    ]
+}
+
+fn state(html: &str) -> &str {
+    html.split("<span class=\"state").nth(1).unwrap().split('>').nth(1).unwrap().split('<').next().unwrap()
+}
+
+/// Whose account, what it may do, how long it lasts; its names are text.
+#[test]
+fn an_account_says_whose_it_is_what_it_may_do_and_how_it_stands() {
+    let [working, narrow, rejected, ended, leaving, old] =
+        accounts().try_into().unwrap_or_else(|_| panic!("six accounts"));
+    let show = |account: &Credential| portal(Language::English, &[], std::slice::from_ref(account), None);
+    let html = show(&working);
+    assert_eq!(state(&html), "Working", "{html}");
+    for said in [
+        "<dt>Connected as</dt><dd>Ada &lt;b&gt;Example&lt;/b&gt;</dd>",
+        "<details class=\"fold\"><summary>2 permissions</summary>",
+        "<span>Read your tasks</span> <span class=\"note\"><code><bdi>tasks.read</bdi></code></span>",
+        "tasks.&lt;b&gt;write&lt;/b&gt;",
+        "<dt>Lasts</dt><dd>renewed by itself</dd>",
+        "action=\"/connections/tasks/reconnect\"",
+    ] {
+        assert!(html.contains(said), "{said}: {html}");
+    }
+    assert!(!html.contains("refresh-secret"));
+    let html = show(&narrow);
+    assert_eq!(state(&html), "More permissions asked");
+    assert!(html.contains("more than you allowed: <bdi>tasks.delete</bdi>.") && html.contains("/reconnect"), "{html}");
+    for account in [&rejected, &ended] {
+        let html = show(account);
+        assert_eq!(state(&html), "Sign in again needed");
+        assert!(html.contains("/reconnect") && !html.contains("did not accept it"), "{html}");
+    }
+    assert!(show(&ended).contains("<dt>Lasts</dt><dd>ended <time"));
+    let html = show(&leaving);
+    assert_eq!(state(&html), "Being disconnected");
+    assert!(html.contains("/connections/tasks/disconnect") && !html.contains("/reconnect"), "{html}");
+    let html = show(&old);
+    assert_eq!(state(&html), "Not in use");
+    assert!(html.contains("/connections/old/disconnect") && !html.contains("/reconnect"), "{html}");
+}
+
+/// What became of it at its provider is said after it was given up, with where to remove what is left.
+#[test]
+fn what_became_of_it_at_its_provider_is_said() {
+    for (became, said) in [
+        "tasks.example has ended the access too.",
+        "tasks.example could not be told.",
+        "tasks.example did not end the access.",
+        "tasks.example cannot be told from here",
+        "At Tasks itself nothing has ended.",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let html = after(Language::English, "tasks.example", became, &[]);
+        assert!(html.contains("Tasks is disconnected.") && html.contains(said), "{said}: {html}");
+        assert_eq!(html.contains("settings of your account"), became > 0, "{said}");
+        let there = after(Language::English, "tasks.example", became, &accounts()[..1]);
+        assert!(!there.contains("role=\"status\""), "it is there again");
+    }
+    let hostile = after(Language::Chinese, "<img src=x>\u{202e}", 0, &[]);
+    assert!(!hostile.contains("<img src=x") && !hostile.contains('\u{202e}'), "{hostile}");
 }
 
 #[test]
@@ -94,12 +185,12 @@ fn each_server_is_named_with_its_address() {
 #[test]
 fn what_was_refused_can_be_connected_again() {
     let (_, html) = pages(Language::English).remove(0);
-    assert_eq!(html.matches("/reconnect").count(), 1);
+    assert_eq!(html.matches("/reconnect").count(), 2, "what was refused, and an account: {html}");
     let form = html.split("<form method=\"post\" action=\"/connections/weather/reconnect\">").nth(1).unwrap();
     assert!(form.contains("value=\"token-of-weather\"") && form.contains(">Reconnect</button>"));
     assert!(html.contains("<strong><bdi>Weather server</bdi></strong> did not accept it."));
     assert!(html.contains("<dt>Last used</dt><dd>refused <time"), "{html}");
-    assert!(!html.contains("Connected"), "a refused key is not connected");
+    assert!(!html.contains(">Connected<"), "a refused key is not connected");
 }
 
 /// "Working" is said only of what a check, or a use, has shown to work.
