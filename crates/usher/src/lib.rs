@@ -17,6 +17,7 @@ mod group;
 pub mod identity;
 pub mod jobs;
 pub mod mcp;
+pub mod oauth;
 pub mod pages;
 pub mod relay;
 pub mod router;

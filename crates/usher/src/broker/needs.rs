@@ -65,6 +65,7 @@ mod tests {
                 },
                 headers: Vec::new(),
                 env: Vec::new(),
+                scopes: Vec::new(),
             }],
         }
     }

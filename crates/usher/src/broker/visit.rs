@@ -141,7 +141,7 @@ impl Broker {
         fields: BTreeMap<String, SecretString>,
     ) -> Result<Submitted, VisitError> {
         let visit = self.open(id, user).await?;
-        if !visit.provider.has_secrets() {
+        if !visit.provider.is_typed() {
             return Ok(Submitted::Again(Box::new(visit)));
         }
         let read =
@@ -178,7 +178,9 @@ impl Broker {
         let visit = self.open(id, user).await?;
         match visit.provider.kind {
             ProviderKind::Approval => {}
-            ProviderKind::Secret { .. } | ProviderKind::External(_) => return Ok(Submitted::Again(Box::new(visit))),
+            ProviderKind::Secret { .. } | ProviderKind::OAuth(_) | ProviderKind::Mcp(_) | ProviderKind::External(_) => {
+                return Ok(Submitted::Again(Box::new(visit)));
+            }
         }
         let visit = self.consent(visit).await?;
         fail_point!(Consented);

@@ -69,6 +69,15 @@ fn kind(provider: &Provider) -> String {
             let fields: Vec<_> = fields.iter().map(|field| field.name.as_str()).collect();
             format!("{}{}", fields.join(", "), if check.is_some() { ", checked" } else { "" })
         }
+        ProviderKind::OAuth(oauth) => {
+            let host = oauth.definition.authorization_endpoint.as_str();
+            let known = oauth.catalogue.as_deref().map_or(String::new(), |name| format!(", {name} of the catalogue"));
+            format!("an account, at {host}{known}")
+        }
+        ProviderKind::Mcp(mcp) => {
+            let issuer = mcp.issuer.as_ref().map_or("the issuer that it names", |issuer| issuer.as_str());
+            format!("an account at the MCP server itself, by {issuer}")
+        }
         ProviderKind::External(external) => {
             let per = match external.per {
                 Per::Call => "for each call",

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use http::HeaderName;
 
 use super::header::{self, Request};
+use super::oauth;
 use super::pattern::Pattern;
 use super::provider::Providers;
 use super::reader::{Node, Table};
@@ -23,6 +24,8 @@ pub struct Need {
     pub headers: Vec<(HeaderName, Template)>,
     /// The variables that carry it to a server that is a command.
     pub env: Vec<(String, Template)>,
+    /// The scopes that an account has to have for it, beside those of its provider.
+    pub scopes: Vec<String>,
 }
 
 impl Need {
@@ -70,10 +73,12 @@ impl Takes {
         }
     }
 
-    fn example(self) -> &'static str {
-        match self {
-            Self::Headers => "header = { X-Api-Key = \"{api_key}\" }",
-            Self::Variables => "env = { WEATHER_KEY = \"{api_key}\" }",
+    fn example(self, account: bool) -> &'static str {
+        match (self, account) {
+            (Self::Headers, false) => "header = { X-Api-Key = \"{api_key}\" }",
+            (Self::Headers, true) => "header = { Authorization = \"Bearer {access_token}\" }",
+            (Self::Variables, false) => "env = { WEATHER_KEY = \"{api_key}\" }",
+            (Self::Variables, true) => "env = { WEATHER_TOKEN = \"{access_token}\" }",
         }
     }
 }
@@ -95,17 +100,35 @@ fn read(table: Table<'_>, providers: &Providers<'_>, before: &[Need], takes: Tak
     let provider =
         table.require("provider", "provider = \"weather\"").and_then(|node| provider(&node, providers, before));
     let on = table.take("on").map_or_else(Pattern::all, |node| patterns(&node));
+    let account = provider.is_some_and(|name| providers.is_account(name));
+    let scopes = table.take("scopes").map(|node| scopes(&node, provider.filter(|_| !account))).unwrap_or_default();
     if let Some(provider) = provider.filter(|name| !providers.have_secrets(name)) {
         refuse_carriers(&table, provider);
         table.close();
-        return Some(Need { provider: provider.to_owned(), on, headers: Vec::new(), env: Vec::new() });
+        return Some(Need { provider: provider.to_owned(), on, headers: Vec::new(), env: Vec::new(), scopes });
     }
     let key = takes.key();
     if let Some(node) = table.take(takes.other().key()) {
         let other = takes.other();
-        node.fault(format!("{} is for upstreams {}", other.key(), other.is_for()), format!("use {}", takes.example()));
+        node.fault(
+            format!("{} is for upstreams {}", other.key(), other.is_for()),
+            format!("use {}", takes.example(account)),
+        );
     }
-    let node = table.require(key, takes.example());
+    if account && takes == Takes::Headers && !table.has(key) {
+        check_bearer(&table, before);
+        // Asked for, and not there.
+        table.take(key);
+        table.close();
+        return Some(Need {
+            provider: provider?.to_owned(),
+            on,
+            headers: vec![(http::header::AUTHORIZATION, Template::bearer())],
+            env: Vec::new(),
+            scopes,
+        });
+    }
+    let node = table.require(key, takes.example(account));
     table.close();
     let (headers, env) = match (&node, takes) {
         (Some(node), Takes::Headers) => (header::read_all(node, Request::Upstream), Vec::new()),
@@ -124,7 +147,31 @@ fn read(table: Table<'_>, providers: &Providers<'_>, before: &[Need], takes: Tak
         on,
         headers: headers.into_iter().map(|(name, template, _)| (name, template)).collect(),
         env: env.into_iter().map(|(name, template, _)| (name, template)).collect(),
+        scopes,
     })
+}
+
+/// An access token goes where RFC 6750 says, if nothing else is said: unless another credential goes there.
+fn check_bearer(table: &Table<'_>, before: &[Need]) {
+    let taken = |need: &&Need| need.headers.iter().any(|(name, _)| name == http::header::AUTHORIZATION);
+    if let Some(other) = before.iter().find(taken) {
+        table.fault(
+            "header",
+            format!("the header authorization is set from the provider {} already", other.provider),
+            "send each credential in its own header: header = { X-Token = \"{access_token}\" }",
+        );
+    }
+}
+
+/// The scopes of a need. `other` is a provider that is no account.
+fn scopes(node: &Node<'_>, other: Option<&str>) -> Vec<String> {
+    if let Some(provider) = other {
+        node.fault(
+            format!("the provider {provider} has no scopes"),
+            "remove it; scopes are for accounts at third parties",
+        );
+    }
+    oauth::asked(node)
 }
 
 /// Leaves a fault where something is to carry a credential that there is not.

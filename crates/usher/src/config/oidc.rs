@@ -88,6 +88,11 @@ impl Issuer {
         Ok(Self { text: text.to_owned(), url: Url::parse(text)? })
     }
 
+    /// One that was read.
+    pub(super) fn of(text: &str, url: Url) -> Self {
+        Self { text: text.to_owned(), url }
+    }
+
     /// The identifier as the operator wrote it; compared byte by byte.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -197,7 +202,7 @@ fn user_claim(node: &Node<'_>) -> Option<String> {
 }
 
 /// Scope tokens (RFC 6749, section 3.3).
-fn scopes(node: &Node<'_>) -> Option<Vec<String>> {
+pub(super) fn scopes(node: &Node<'_>) -> Option<Vec<String>> {
     const EXAMPLE: &str = "[\"mcp\"]";
     let nodes = node.array(EXAMPLE)?;
     let is_scope =

@@ -8,10 +8,11 @@ use secrecy::SecretString;
 use super::check::{self, Check};
 use super::external::{self, External, Per};
 use super::field::{self, Field};
-use super::name;
+use super::oauth::{self, McpAuthorization, OAuth};
 use super::reader::{Node, Table};
 use super::template::{Template, TemplateError};
 use super::text::{self, Text};
+use super::{definition, name, suggest};
 
 /// A third-party service whose credential is kept for each user.
 #[derive(Clone, Debug)]
@@ -36,6 +37,10 @@ pub enum ProviderKind {
         /// How to tell whether it is good.
         check: Option<Check>,
     },
+    /// They connect an account at a third party, by OAuth.
+    OAuth(Box<OAuth>),
+    /// They connect an account at the MCP server itself, which demands it.
+    Mcp(Box<McpAuthorization>),
     /// They go to somebody else's page. No credential comes of it.
     External(External),
     /// They approve each call on a page of ours. No credential comes of it.
@@ -47,14 +52,34 @@ impl Provider {
     pub fn fields(&self) -> &[Field] {
         match &self.kind {
             ProviderKind::Secret { fields, .. } => fields,
-            ProviderKind::External(_) | ProviderKind::Approval => &[],
+            ProviderKind::OAuth(_) | ProviderKind::Mcp(_) | ProviderKind::External(_) | ProviderKind::Approval => &[],
         }
+    }
+
+    /// What templates may use of a connection.
+    pub fn kept_fields(&self) -> Vec<&str> {
+        match &self.kind {
+            ProviderKind::Secret { fields, .. } => fields.iter().map(|field| field.name.as_str()).collect(),
+            ProviderKind::OAuth(oauth) => oauth.definition.fields(),
+            ProviderKind::Mcp(_) => oauth::MCP_FIELDS.to_vec(),
+            ProviderKind::External(_) | ProviderKind::Approval => Vec::new(),
+        }
+    }
+
+    /// Whether the user types the credential into a page of ours.
+    pub fn is_typed(&self) -> bool {
+        matches!(self.kind, ProviderKind::Secret { .. })
+    }
+
+    /// Whether the user connects an account at a third party, there.
+    pub fn is_account(&self) -> bool {
+        matches!(self.kind, ProviderKind::OAuth(_) | ProviderKind::Mcp(_))
     }
 
     /// Whether what the user does is good for one call alone, so that each call needs it anew.
     pub fn is_per_call(&self) -> bool {
         match &self.kind {
-            ProviderKind::Secret { .. } => false,
+            ProviderKind::Secret { .. } | ProviderKind::OAuth(_) | ProviderKind::Mcp(_) => false,
             ProviderKind::External(external) => external.per == Per::Call,
             ProviderKind::Approval => true,
         }
@@ -62,14 +87,19 @@ impl Provider {
 
     /// Whether a credential comes of it that goes upstream.
     pub fn has_secrets(&self) -> bool {
-        matches!(self.kind, ProviderKind::Secret { .. })
+        match self.kind {
+            ProviderKind::Secret { .. } | ProviderKind::OAuth(_) | ProviderKind::Mcp(_) => true,
+            ProviderKind::External(_) | ProviderKind::Approval => false,
+        }
     }
 
     /// Somebody else's page, if it is one.
     pub fn external(&self) -> Option<&External> {
         match &self.kind {
             ProviderKind::External(external) => Some(external),
-            ProviderKind::Secret { .. } | ProviderKind::Approval => None,
+            ProviderKind::Secret { .. } | ProviderKind::OAuth(_) | ProviderKind::Mcp(_) | ProviderKind::Approval => {
+                None
+            }
         }
     }
 
@@ -102,18 +132,22 @@ impl Provider {
 
     /// Whether `secrets` has each field that may not be left empty.
     pub fn is_complete(&self, secrets: &BTreeMap<String, SecretString>) -> bool {
+        if self.is_account() {
+            return secrets.contains_key(definition::ACCESS_TOKEN);
+        }
         self.fields().iter().all(|field| !field.required || secrets.contains_key(&field.name))
     }
 
     fn requires(&self, name: &str) -> bool {
-        self.fields().iter().any(|field| field.name == name && field.required)
+        // What came with a token is there, or the connection does not fit the configuration any more.
+        self.is_account() || self.fields().iter().any(|field| field.name == name && field.required)
     }
 
     /// How to tell whether a credential is good.
     pub fn check(&self) -> Option<&Check> {
         match &self.kind {
             ProviderKind::Secret { check, .. } => check.as_ref(),
-            ProviderKind::External(_) | ProviderKind::Approval => None,
+            ProviderKind::OAuth(_) | ProviderKind::Mcp(_) | ProviderKind::External(_) | ProviderKind::Approval => None,
         }
     }
 }
@@ -136,13 +170,17 @@ impl<'r> Providers<'r> {
 
     /// The fields of a provider, where they are known.
     pub(super) fn fields(&self, name: &str) -> Option<Vec<&str>> {
-        let fields = self.find(name)?.provider.as_ref()?.fields();
-        Some(fields.iter().map(|field| field.name.as_str()).collect())
+        Some(self.find(name)?.provider.as_ref()?.kept_fields())
     }
 
     /// Whether a credential comes of a provider, as far as its kind is known.
     pub(super) fn have_secrets(&self, name: &str) -> bool {
-        self.find(name).is_none_or(|named| matches!(named.kind, Kind::Secret | Kind::Unavailable))
+        self.find(name).is_none_or(|named| !matches!(named.kind, Kind::External | Kind::Approval))
+    }
+
+    /// Whether a provider is an account at a third party, whose credential is an access token.
+    pub(super) fn is_account(&self, name: &str) -> bool {
+        self.find(name).is_some_and(|named| matches!(named.kind, Kind::OAuth | Kind::Mcp))
     }
 
     fn find(&self, name: &str) -> Option<&Named<'r>> {
@@ -171,14 +209,28 @@ pub(super) fn read_all(node: Option<Node<'_>>) -> Providers<'_> {
 fn read(table: Table<'_>, name: &str) -> (Kind, Option<Provider>) {
     let title = table.take("title").map(|node| text::read(&node));
     let about = table.take("about").map(|node| text::read(&node));
-    let named = kind(&table);
+    let named = kind(&table, name);
     let kind = match named {
         Kind::Secret => {
             refuse(&table, &external::KEYS, "external");
-            secret(&table, name, true)
+            refuse_accounts(&table);
+            secret(&table, name)
+        }
+        Kind::OAuth => {
+            refuse(&table, &KEYS, "secret");
+            refuse(&table, &external::KEYS, "external");
+            oauth::read(&table, name).map(|oauth| ProviderKind::OAuth(Box::new(oauth)))
+        }
+        Kind::Mcp => {
+            refuse(&table, &KEYS, "secret");
+            refuse(&table, &external::KEYS, "external");
+            refuse(&table, &oauth::OWN_KEYS, "oauth");
+            refuse_definition(&table);
+            oauth::read_mcp(&table).map(|mcp| ProviderKind::Mcp(Box::new(mcp)))
         }
         Kind::External => {
             refuse(&table, &KEYS, "secret");
+            refuse_accounts(&table);
             if about.is_none() {
                 table.fault("about", "is missing", "add about = \"…\": what happens there, and what it costs");
             }
@@ -187,18 +239,25 @@ fn read(table: Table<'_>, name: &str) -> (Kind, Option<Provider>) {
         Kind::Approval => {
             refuse(&table, &KEYS, "secret");
             refuse(&table, &external::KEYS, "external");
+            refuse_accounts(&table);
             Some(ProviderKind::Approval)
         }
-        Kind::Unavailable => secret(&table, name, false),
+        Kind::Unknown => None,
     };
-    // The keys of a kind that is not there yet would be faults that only follow from that one.
-    if named != Kind::Unavailable {
+    // The keys of a kind that nobody knows would be faults that only follow from that one.
+    if named != Kind::Unknown {
         table.close();
     }
+    let known = match &kind {
+        Some(ProviderKind::OAuth(oauth)) => Some(&oauth.definition),
+        _ => None,
+    };
+    let known_title = known.and_then(|definition| definition.title.clone());
+    let known_about = known.and_then(|definition| definition.about.clone());
     let provider = kind.map(|kind| Provider {
         name: name.to_owned(),
-        title: title.flatten().unwrap_or_else(|| Text::from(name)),
-        about: about.flatten(),
+        title: title.flatten().or(known_title).unwrap_or_else(|| Text::from(name)),
+        about: about.flatten().or(known_about),
         kind,
     });
     (named, provider)
@@ -207,12 +266,8 @@ fn read(table: Table<'_>, name: &str) -> (Kind, Option<Provider>) {
 /// The keys that only kind secret has.
 const KEYS: [&str; 2] = ["field", "check"];
 
-fn secret(table: &Table<'_>, name: &str, required: bool) -> Option<ProviderKind> {
-    let field = if required {
-        table.require("field", "a table [[provider.field]] with name = \"api_key\"")
-    } else {
-        table.take("field")
-    };
+fn secret(table: &Table<'_>, name: &str) -> Option<ProviderKind> {
+    let field = table.require("field", "a table [[provider.field]] with name = \"api_key\"");
     let fields = field.map(|node| field::read_all(&node));
     let check = table.take("check").map(|node| check::read(&node, name, fields.as_deref()));
     Some(ProviderKind::Secret { fields: fields?, check: check.flatten() })
@@ -227,36 +282,71 @@ fn refuse(table: &Table<'_>, keys: &[&'static str], kind: &str) {
     }
 }
 
+/// The same for what accounts at third parties have.
+fn refuse_accounts(table: &Table<'_>) {
+    refuse(table, &oauth::KEYS, "oauth or mcp");
+    refuse(table, &oauth::OWN_KEYS, "oauth");
+    refuse_definition(table);
+}
+
+/// The same for what a definition has.
+pub(super) fn refuse_definition(table: &Table<'_>) {
+    for key in definition::KEYS {
+        if let Some(node) = table.take(key) {
+            node.fault(format!("{key} is for a provider of kind oauth with endpoints of its own"), "remove it");
+        }
+    }
+}
+
 /// What was given as the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Fields on a page; or none that anybody knows, and then most likely this one was meant.
     Secret,
+    /// An account at a third party.
+    OAuth,
+    /// An account at the MCP server itself.
+    Mcp,
     /// Somebody else's page.
     External,
     /// Each call on a page of ours.
     Approval,
-    /// One that this version does not have. A fault says so already.
-    Unavailable,
+    /// One that cannot be guessed. A fault says so already.
+    Unknown,
 }
 
-const KINDS: &str = "use kind = \"secret\" (a page with fields), \"external\" (somebody else's page) or \"approval\" (each call on our page)";
+const KINDS: &str = "use kind = \"secret\" (a page with fields), \"oauth\" (an account at a third party), \"mcp\" (an account \
+                     at the MCP server itself), \"external\" (somebody else's page) or \"approval\" (each call on our page)";
 
-fn kind(table: &Table<'_>) -> Kind {
-    let node = table.require("kind", "kind = \"secret\"");
-    if let Some(node) = node
-        && let Some(kind) = node.string("\"secret\"")
-    {
-        match kind {
-            "secret" => {}
-            "external" => return Kind::External,
-            "approval" => return Kind::Approval,
-            "oauth" | "mcp" => {
-                node.fault(format!("kind {kind} is not available in this version"), KINDS);
-                return Kind::Unavailable;
-            }
-            other => node.fault(format!("there is no kind {other:?}"), KINDS),
+/// The kind. Without one, a name of the catalogue says it.
+fn kind(table: &Table<'_>, name: &str) -> Kind {
+    let Some(node) = table.take("kind") else {
+        if table.has("catalogue") || definition::catalogue::has(name) {
+            return Kind::OAuth;
+        }
+        if ["authorization_endpoint", "token_endpoint"].iter().any(|key| table.has(key)) {
+            table.fault("kind", "is missing", "add kind = \"oauth\": the provider has endpoints of its own");
+            return Kind::OAuth;
+        }
+        let fix = match suggest::closest(name, definition::catalogue::names()) {
+            Some(close) => format!("add kind = \"secret\", or another; or did you mean {close}, of the catalogue?"),
+            None => "add kind = \"secret\"".to_owned(),
+        };
+        table.fault("kind", "is missing", fix);
+        if table.has("client_id") && !table.has("field") {
+            return Kind::Unknown;
+        }
+        return Kind::Secret;
+    };
+    match node.string("\"secret\"") {
+        Some("secret") | None => Kind::Secret,
+        Some("oauth") => Kind::OAuth,
+        Some("mcp") => Kind::Mcp,
+        Some("external") => Kind::External,
+        Some("approval") => Kind::Approval,
+        Some(other) => {
+            node.fault(format!("there is no kind {other:?}"), KINDS);
+            Kind::Secret
         }
     }
-    Kind::Secret
 }

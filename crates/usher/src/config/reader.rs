@@ -29,6 +29,16 @@ impl<'t> Document<'t> {
     /// Reads the document from its root. With a syntax error nothing else is read: what the parser
     /// recovers would bring faults that are not there. A key given twice does no such harm.
     pub(super) fn read<T>(&self, reader: &Reader<'_>, root: impl FnOnce(&Table<'_>) -> Option<T>) -> Option<T> {
+        self.read_as(reader, "", root)
+    }
+
+    /// The same of a document whose root has the keys of the section at `path`.
+    pub(super) fn read_as<T>(
+        &self,
+        reader: &Reader<'_>,
+        path: &str,
+        root: impl FnOnce(&Table<'_>) -> Option<T>,
+    ) -> Option<T> {
         let mut garbled = false;
         for error in &self.errors {
             let duplicate = error.message() == "duplicate key";
@@ -47,7 +57,7 @@ impl<'t> Document<'t> {
         }
         let table = Table {
             reader,
-            path: String::new(),
+            path: path.to_owned(),
             start: self.table.span().start,
             entries: self.table.get_ref(),
             known: RefCell::new(Vec::new()),
@@ -176,6 +186,15 @@ impl<'r> Node<'r> {
         self.value.is_table()
     }
 
+    /// The string, if it is one: a look ahead.
+    pub(super) fn text(&self) -> Option<&'r str> {
+        self.value.as_str()
+    }
+
+    pub(super) fn is_array(&self) -> bool {
+        self.value.is_array()
+    }
+
     pub(super) fn is_empty_array(&self) -> bool {
         self.value.as_array().is_some_and(|array| array.is_empty())
     }
@@ -271,9 +290,14 @@ pub(super) struct Table<'r> {
 }
 
 impl<'r> Table<'r> {
-    /// Leaves a fault at the head of the table, for the key `key` in it (or the table itself).
+    /// Leaves a fault at the head of the table, for the key `key` in it (or the table itself); `account.url` is a key of a
+    /// table in it.
     pub(super) fn fault(&self, key: &str, message: impl Into<String>, fix: impl Into<String>) {
-        let path = if key.is_empty() { self.path.clone() } else { self.child(key) };
+        let path = match key.split_once('.') {
+            None if key.is_empty() => self.path.clone(),
+            None => self.child(key),
+            Some((table, key)) => format!("{}.{key}", self.child(table)),
+        };
         self.reader.fault(&path, self.start, message, fix);
     }
 
@@ -291,6 +315,11 @@ impl<'r> Table<'r> {
             self.fault(key, "is missing", format!("add {example}"));
         }
         node
+    }
+
+    /// Whether a key is there: a look ahead, after which it is read as usual.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.entries.contains_key(key)
     }
 
     /// All entries in the order of the file, for tables whose keys are the operator's own.

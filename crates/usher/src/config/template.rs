@@ -79,6 +79,17 @@ impl Template {
         Ok(Self { parts })
     }
 
+    /// A text without fields, braces and all.
+    pub(super) fn literal(text: String) -> Self {
+        Self { parts: vec![Part::Literal(text)] }
+    }
+
+    /// `Bearer {access_token}` (RFC 6750, section 2.1).
+    pub(crate) fn bearer() -> Self {
+        let field = Part::Field("access_token".to_owned());
+        Self { parts: vec![Part::Literal("Bearer ".to_owned()), field] }
+    }
+
     /// The fields of the template, in order, repeated where the template repeats them.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {

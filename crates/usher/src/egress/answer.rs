@@ -20,7 +20,7 @@ pub(crate) struct Answer {
 
 /// Why there is no answer. No variant holds anything that was sent, or that came.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NoAnswer {
+pub enum NoAnswer {
     /// No connection, or it broke.
     #[error("{0}")]
     Unreachable(String),

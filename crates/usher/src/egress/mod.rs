@@ -12,7 +12,8 @@ use std::{sync::Arc, time::Duration};
 
 use url::Url;
 
-pub(crate) use self::answer::{Answer, NoAnswer, answer};
+pub use self::answer::NoAnswer;
+pub(crate) use self::answer::{Answer, answer};
 use self::guard::Guard;
 pub use self::{
     address::Network,

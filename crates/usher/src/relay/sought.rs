@@ -25,7 +25,7 @@ pub(super) struct Sought<'a> {
 /// What is asked for at `provider`. Of one that is configured no longer only the name is known.
 pub(super) fn sought<'a>(call: &'a Call, provider: &str) -> Sought<'a> {
     let kind = match call.caller.app.config.provider(provider).map(|provider| &provider.kind) {
-        Some(ProviderKind::Secret { .. }) | None => Kind::Account,
+        Some(ProviderKind::Secret { .. } | ProviderKind::OAuth(_) | ProviderKind::Mcp(_)) | None => Kind::Account,
         Some(ProviderKind::External(_)) => Kind::Visit,
         Some(ProviderKind::Approval) => Kind::Approval,
     };

@@ -58,7 +58,9 @@ async fn left(visitor: &Visitor, interaction: &Interaction) -> Result<Left, Stor
             Some(_) => Left::Visit(Per::User),
             None => Left::Credential(None),
         },
-        Some(ProviderKind::Secret { .. }) | None => Left::Credential(kept(visitor, interaction).await?),
+        Some(ProviderKind::Secret { .. } | ProviderKind::OAuth(_) | ProviderKind::Mcp(_)) | None => {
+            Left::Credential(kept(visitor, interaction).await?)
+        }
     })
 }
 

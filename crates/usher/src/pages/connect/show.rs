@@ -65,7 +65,7 @@ pub(crate) fn page(
             lead_to(&mut response, &external.url.origin());
             return response;
         }
-        ProviderKind::External(_) | ProviderKind::Secret { .. } => {}
+        ProviderKind::External(_) | ProviderKind::Secret { .. } | ProviderKind::OAuth(_) | ProviderKind::Mcp(_) => {}
     }
     // Only our own redirect to this session carries the right mark; and what it says holds of a refused credential alone.
     let begun = visitor.query(BEGUN).filter(|mark| person.csrf_holds(Form::Begun(id), mark));
