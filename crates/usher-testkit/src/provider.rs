@@ -159,3 +159,11 @@ pub(crate) fn body_of(status: u16, text: String) -> Response {
         .body(Body::from(text))
         .expect("fixed headers")
 }
+
+/// A page.
+pub(crate) fn html(status: u16, body: &str) -> Response {
+    let mut response = body_of(status, format!("<!doctype html><title>Issuer</title>{body}"));
+    let html = "text/html; charset=utf-8".parse().expect("a header value");
+    response.headers_mut().insert(header::CONTENT_TYPE, html);
+    response
+}

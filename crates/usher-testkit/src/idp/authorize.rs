@@ -6,11 +6,12 @@ use axum::body::Body;
 use axum::response::Response;
 use http::{Method, StatusCode, header};
 
-use super::endpoints::{Fields, html};
 use super::key::random;
 use super::people::Grant;
 use super::{Client, Inner, ReplyIssuer, User, Who};
 use crate::Recorded;
+use crate::fields::Fields;
+use crate::provider::html;
 use crate::record::lock;
 
 pub(super) fn answer(inner: &Inner, request: &Recorded) -> Response {
@@ -122,7 +123,7 @@ impl Reply<'_> {
 }
 
 /// 302 to an address with these fields in its query.
-pub(super) fn redirect(uri: &str, fields: &[(&str, String)]) -> Response {
+pub(crate) fn redirect(uri: &str, fields: &[(&str, String)]) -> Response {
     let mut url = reqwest::Url::parse(uri).expect("an absolute redirect URI");
     url.query_pairs_mut().extend_pairs(fields.iter().map(|(name, value)| (*name, value.as_str())));
     let location = url.as_str().trim_end_matches('?').to_owned();

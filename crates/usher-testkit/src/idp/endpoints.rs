@@ -6,13 +6,14 @@ use axum::Router;
 use axum::body::to_bytes;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::response::Response;
-use http::{HeaderMap, Method, StatusCode, header};
+use http::{Method, StatusCode, header};
 use serde_json::{Value, json};
 
 use super::key::merge;
 use super::{Endpoint, Inner, authorize, exchange};
 use crate::door::Switch;
-use crate::provider::{Behaviour, body_of, play};
+use crate::fields::Fields;
+use crate::provider::{Behaviour, body_of, html, play};
 use crate::record::lock;
 use crate::{Era, Outcome, Recorded};
 
@@ -130,45 +131,7 @@ fn end_session(request: &Recorded) -> Response {
     response
 }
 
-pub(super) fn html(status: u16, body: &str) -> Response {
-    let mut response = body_of(status, format!("<!doctype html><title>Issuer</title>{body}"));
-    let html = "text/html; charset=utf-8".parse().expect("a header value");
-    response.headers_mut().insert(header::CONTENT_TYPE, html);
-    response
-}
-
 /// The error of an OAuth endpoint (RFC 6749, section 5.2).
 pub(super) fn oauth_error(status: StatusCode, error: &str, why: &str) -> Response {
     body_of(status.as_u16(), json!({ "error": error, "error_description": why }).to_string())
-}
-
-/// Fields of a form or a query, in order.
-pub(super) struct Fields(Vec<(String, String)>);
-
-impl Fields {
-    pub(super) fn of_query(request: &Recorded) -> Self {
-        Self::parse(request.path.split_once('?').map_or("", |(_, query)| query))
-    }
-
-    pub(super) fn of_body(request: &Recorded) -> Self {
-        let form = is_form(&request.headers);
-        Self::parse(if form { std::str::from_utf8(&request.body).unwrap_or_default() } else { "" })
-    }
-
-    pub(super) fn parse(text: &str) -> Self {
-        let url = reqwest::Url::parse(&format!("http://form.example/?{text}")).expect("any query will do");
-        Self(url.query_pairs().map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
-    }
-
-    /// The value that stands once; what stands twice counts as missing (RFC 6749, section 3.1).
-    pub(super) fn one(&self, name: &str) -> Option<String> {
-        let mut values = self.0.iter().filter(|(key, _)| key == name);
-        let (_, value) = values.next()?;
-        values.next().is_none().then(|| value.clone())
-    }
-}
-
-fn is_form(headers: &HeaderMap) -> bool {
-    let sent = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    sent.is_some_and(|value| value.starts_with("application/x-www-form-urlencoded"))
 }

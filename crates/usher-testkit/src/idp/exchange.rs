@@ -2,16 +2,15 @@
 
 use aws_lc_rs::digest::{SHA256, digest};
 use axum::response::Response;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use http::{StatusCode, header};
 use serde_json::{Value, json};
 
-use super::endpoints::{Fields, oauth_error};
+use super::endpoints::oauth_error;
 use super::key::{encoded, merge, random};
 use super::people::Grant;
 use super::{Client, Inner, Token};
 use crate::Recorded;
+use crate::fields::{Fields, basic};
 use crate::provider::body_of;
 use crate::record::lock;
 
@@ -57,14 +56,6 @@ pub(super) fn stranger(why: &str) -> Response {
     let mut response = oauth_error(StatusCode::UNAUTHORIZED, "invalid_client", why);
     response.headers_mut().insert(header::WWW_AUTHENTICATE, "Basic".parse().expect("a header value"));
     response
-}
-
-/// `Basic`, with both parts as in a form (RFC 6749, section 2.3.1).
-fn basic(header: &str) -> Option<(String, String)> {
-    let text = String::from_utf8(STANDARD.decode(header.strip_prefix("Basic ")?).ok()?).ok()?;
-    let (id, secret) = text.split_once(':')?;
-    let plain = |part: &str| Fields::parse(&format!("x={part}")).one("x");
-    Some((plain(id)?, plain(secret)?))
 }
 
 fn by_code(inner: &Inner, client: &Client, form: &Fields) -> Result<Grant, &'static str> {

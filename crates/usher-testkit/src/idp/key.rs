@@ -85,7 +85,7 @@ impl Key {
 }
 
 /// Puts members into an object; null takes one out.
-pub(super) fn merge(into: &mut Value, members: &Value) {
+pub(crate) fn merge(into: &mut Value, members: &Value) {
     let (Some(into), Some(members)) = (into.as_object_mut(), members.as_object()) else { panic!("two objects") };
     for (name, value) in members {
         if value.is_null() {
@@ -96,12 +96,12 @@ pub(super) fn merge(into: &mut Value, members: &Value) {
     }
 }
 
-pub(super) fn encoded(bytes: &[u8]) -> String {
+pub(crate) fn encoded(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
 /// A text that nobody guesses.
-pub(super) fn random() -> String {
+pub(crate) fn random() -> String {
     let mut bytes = [0; 24];
     SystemRandom::new().fill(&mut bytes).expect("random bytes");
     encoded(&bytes)

@@ -20,7 +20,9 @@ use crate::door::Door;
 use crate::provider::Behaviour;
 use crate::record::{Log, lock};
 
+pub(crate) use authorize::redirect;
 pub use key::{Algorithm, Key};
+pub(crate) use key::{encoded, merge, random};
 pub use people::{Client, User};
 pub use settings::{ReplyIssuer, Settings, Who};
 pub use token::{Signature, Token};
@@ -248,7 +250,7 @@ impl Inner {
         if let Some(key) = keys.iter().rfind(|key| key.algorithm == algorithm) {
             return key.clone();
         }
-        let key = Key::new(algorithm, &format!("key-{}-{}", algorithm.name(), key::random()));
+        let key = Key::new(algorithm, &format!("key-{}-{}", algorithm.name(), random()));
         keys.push(key.clone());
         key
     }
