@@ -12,6 +12,7 @@ mod forward;
 mod guard;
 pub mod keys;
 pub mod login;
+mod providers;
 mod reload;
 pub mod serve;
 mod stop;
@@ -65,6 +66,11 @@ enum Command {
         #[command(subcommand)]
         command: users::Command,
     },
+    /// The services at which people connect accounts.
+    Providers {
+        #[command(subcommand)]
+        command: providers::Command,
+    },
     /// What people connected.
     Connections {
         #[command(subcommand)]
@@ -107,6 +113,7 @@ pub fn run() -> ExitCode {
                 print!("{}", crate::api::description());
                 ExitCode::SUCCESS
             }
+            Command::Providers { command } => providers::run(&command).await,
             Command::Users { command } => users::run(&command).await,
             Command::Connections { command } => connections::run(&command).await,
             Command::Guard => ExitCode::SUCCESS,

@@ -70,6 +70,7 @@ pub use pattern::{Pattern, PatternError};
 pub use processes::Processes;
 pub use provider::{Provider, ProviderKind};
 pub use public_url::{PublicUrl, PublicUrlError};
+pub(crate) use suggest::closest;
 pub(crate) use target::is_loopback;
 pub use template::{Template, TemplateError};
 pub use text::Text;
@@ -121,6 +122,12 @@ impl Config {
     /// Reads `text` as the file at `path`, which names the faults and is where relative paths start.
     pub fn parse(text: &str, path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Self, Faults> {
         Self::read(text, path, env, Secrets::Needed)
+    }
+
+    /// The same as [`load`](Self::load), without secrets that stand elsewhere and cannot be had here: for commands that show
+    /// what is configured. Nothing can be served with it.
+    pub fn load_sparing_secrets(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Self, Faults> {
+        Self::read(&text_of(path)?, path, env, Secrets::Spared)
     }
 
     fn read(text: &str, path: &Path, env: &dyn Fn(&str) -> Option<String>, secrets: Secrets) -> Result<Self, Faults> {
@@ -215,7 +222,7 @@ impl Paths {
         path: &Path,
         env: &dyn Fn(&str) -> Option<String>,
     ) -> Result<(Self, Option<SecretString>), Faults> {
-        let config = Config::read(&text_of(path)?, path, env, Secrets::Spared)?;
+        let config = Config::load_sparing_secrets(path, env)?;
         // What was spared is empty.
         let store = Some(config.store).filter(|url| !url.expose_secret().is_empty());
         let Config { keys_file, control_file, database, upstreams, .. } = config;

@@ -21,7 +21,7 @@ pub(super) fn definition(definition: &Definition) -> Vec<Line> {
     let mut lines = vec![
         ("people go to", shown(definition.authorization_endpoint.as_str())),
         ("codes go to", shown(definition.token_endpoint.as_str())),
-        ("our client", client(definition).to_owned()),
+        ("our client", client(definition)),
     ];
     lines.extend(issuer(definition));
     lines.extend(definition.inputs.iter().map(|input| ("chosen", input_line(input))));
@@ -46,15 +46,17 @@ pub(super) fn definition(definition: &Definition) -> Vec<Line> {
     lines
 }
 
-fn client(definition: &Definition) -> &'static str {
-    match (definition.registration, definition.client_authentication) {
+fn client(definition: &Definition) -> String {
+    let proof = match (definition.registration, definition.client_authentication) {
         (Registration::Dynamic, _) => "registers itself (RFC 7591)",
         (Registration::MetadataDocument, _) => "is the address of a document about it",
         (_, ClientAuthentication::None) => "has no secret; its id is sent alone",
         (_, ClientAuthentication::Post) => "sends its secret in the body (client_secret_post)",
         (_, ClientAuthentication::Basic) => "sends its secret as Basic (client_secret_basic)",
         (_, ClientAuthentication::BasicPlain) => "sends its secret as Basic, not encoded (client_secret_basic_plain)",
-    }
+    };
+    let public = if definition.public_clients { "; or has none, and sends its id alone" } else { "" };
+    format!("{proof}{public}")
 }
 
 fn issuer(definition: &Definition) -> Option<Line> {
@@ -202,9 +204,9 @@ fn refresh(definition: &Definition, lines: &mut Vec<Line>) {
     if !refresh.parameters.is_empty() {
         said.push(format!("with {}", parameters(&refresh.parameters)));
     }
-    if refresh.scope {
-        said.push("the scopes are sent again".to_owned());
-    }
+    let again =
+        [(refresh.scope, "the scopes are sent again"), (refresh.redirect_uri, "the redirect URI is sent again")];
+    said.extend(again.into_iter().filter(|(is_sent, _)| *is_sent).map(|(_, words)| words.to_owned()));
     said.extend(refresh.lifetime.map(|time| format!("a refresh token not used for {} is dead", duration(time))));
     if !refresh.keeps.is_empty() {
         said.push(format!("what stays as it was: {}", all(refresh.keeps.iter().map(String::as_str))));
@@ -229,11 +231,9 @@ fn errors(errors: &Errors, lines: &mut Vec<Line>) {
     if errors.code != Errors::default().code {
         said.push(format!("at {}", shown(errors.code.as_str())));
     }
-    for (codes, meaning) in [
-        (&errors.dead, "connect anew"),
-        (&errors.client, "our client is wrong"),
-        (&errors.transient, "later again"),
-    ] {
+    for (codes, meaning) in
+        [(&errors.dead, "connect anew"), (&errors.client, "our client is wrong"), (&errors.transient, "later again")]
+    {
         if !codes.is_empty() {
             said.push(format!("{}: {meaning}", all(codes.iter().map(String::as_str))));
         }

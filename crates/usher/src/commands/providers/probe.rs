@@ -6,7 +6,6 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use elicit::Random;
-use secrecy::SecretString;
 use url::Url;
 
 use crate::{
@@ -14,6 +13,7 @@ use crate::{
     commands::doctor::finding::Finding,
     config::{Config, OAuth, definition::Address},
     egress::{Egress, place, reason},
+    identity::tokens::new_token,
     oauth::{self, Client, Code, Server, ServerError, TokenError},
 };
 
@@ -37,7 +37,9 @@ pub(super) async fn examine(
     let redirect_uri = oauth::redirect_uri(&config.public_url, name, None);
     let mut findings = vec![Finding::ok(
         "redirect URI",
-        format!("{redirect_uri} has to be registered at the provider, exactly so; it is seen only when somebody connects"),
+        format!(
+            "{redirect_uri} has to be registered at the provider, exactly so; it is seen only when somebody connects"
+        ),
     )];
     findings.extend(hosts(&server, account, chosen, egress).await);
     match Client::of(account, redirect_uri) {
@@ -58,12 +60,7 @@ fn no_server(error: &ServerError) -> Finding {
 }
 
 /// Whether each host of the provider answers at all. Its own page is asked for without a parameter, and of the others the root.
-async fn hosts(
-    server: &Server,
-    account: &OAuth,
-    chosen: &BTreeMap<String, String>,
-    egress: &Egress,
-) -> Vec<Finding> {
+async fn hosts(server: &Server, account: &OAuth, chosen: &BTreeMap<String, String>, egress: &Egress) -> Vec<Finding> {
     let definition = &account.definition;
     let filled = |address: &Address| address.fill(server.values());
     let mut asked: Vec<(&str, Url)> = Vec::new();
@@ -113,8 +110,8 @@ async fn client_known(
     clock: &dyn Clock,
     random: &dyn Random,
 ) -> Finding {
-    let code = Code { code: SecretString::from(random.token()), values: BTreeMap::new() };
-    let verifier = SecretString::from(random.token());
+    let code = Code { code: new_token(random), values: BTreeMap::new() };
+    let verifier = new_token(random);
     let answer = oauth::exchange(egress, server, client, &code, &verifier, clock.now()).await;
     of_answer(server.token_endpoint(), answer.map(drop))
 }
@@ -136,7 +133,11 @@ fn of_answer(endpoint: &Url, answer: Result<(), TokenError>) -> Finding {
         }
         TokenError::Client(code) if code == "invalid_request" => {
             let found = format!("{at} finds the request wrong (invalid_request), and says nothing of our client");
-            Finding::warning(CLIENT, found, "some say so of a code of the wrong form; somebody's first visit shows more")
+            Finding::warning(
+                CLIENT,
+                found,
+                "some say so of a code of the wrong form; somebody's first visit shows more",
+            )
         }
         TokenError::Client(code) => {
             let found = format!("{at} refuses it ({code})");
@@ -154,9 +155,11 @@ fn of_answer(endpoint: &Url, answer: Result<(), TokenError>) -> Finding {
             let todo = "see that token_endpoint is the right address; an answer of OAuth is JSON with an error";
             Finding::fault(CLIENT, format!("{at}: {error}"), todo)
         }
-        TokenError::Unreachable(_) | TokenError::TooSlow | TokenError::Blocked(_) => {
-            Finding::fault(CLIENT, format!("{at}: {error}"), "see that it can be reached from here; nobody can connect until then")
-        }
+        TokenError::Unreachable(_) | TokenError::TooSlow | TokenError::Blocked(_) => Finding::fault(
+            CLIENT,
+            format!("{at}: {error}"),
+            "see that it can be reached from here; nobody can connect until then",
+        ),
     }
 }
 

@@ -47,8 +47,9 @@ fn text(config: Option<&Config>, name: &str) -> Result<String, String> {
 
 fn unknown(config: Option<&Config>, name: &str) -> String {
     let own = config.map(|config| config.providers.as_slice()).unwrap_or_default();
-    let names = own.iter().map(|provider| provider.name.as_str()).chain(catalogue::names());
-    let fix = match closest(name, names) {
+    let names: Vec<&str> = catalogue::names().collect();
+    let own = own.iter().map(|provider| provider.name.as_str());
+    let fix = match closest(name, own.chain(names.iter().copied())) {
         Some(close) => format!("did you mean {close}?"),
         None => "see which there are: usher providers list".to_owned(),
     };
@@ -61,7 +62,8 @@ fn of_configured(config: &Config, provider: &Provider) -> String {
         _ => None,
     };
     let known = known.map_or(String::new(), |name| format!(", as {name} of the catalogue"));
-    let mut text = Text::titled(&provider.title, &provider.name, &format!("configured, kind {}{known}", kind(&provider.kind)));
+    let mut text =
+        Text::titled(&provider.title, &provider.name, &format!("configured, kind {}{known}", kind(&provider.kind)));
     match &provider.kind {
         ProviderKind::OAuth(oauth) => {
             text.section("Set up", &account(config, &provider.name, oauth));
@@ -142,7 +144,9 @@ fn account(config: &Config, name: &str, oauth: &OAuth) -> Vec<described::Line> {
         lines.push(("redirect URI", redirect));
     }
     lines.push(("scopes", list(&oauth.scopes)));
-    for (upstream, need) in config.upstreams.iter().flat_map(|upstream| upstream.needs.iter().map(move |need| (upstream, need))) {
+    for (upstream, need) in
+        config.upstreams.iter().flat_map(|upstream| upstream.needs.iter().map(move |need| (upstream, need)))
+    {
         if need.provider == name {
             let more = if need.scopes.is_empty() { String::new() } else { format!(", with {}", list(&need.scopes)) };
             lines.push(("needed by", format!("{}{more}", upstream.name)));
@@ -168,7 +172,8 @@ fn server(config: &Config, name: &str, mcp: &McpAuthorization) -> Vec<described:
         Registration::Dynamic => "registers itself (RFC 7591)",
         Registration::MetadataDocument => "is the address of a document about it",
     };
-    let issuer = mcp.issuer.as_ref().map_or_else(|| "the one that the server names".to_owned(), |issuer| shown(issuer.as_str()));
+    let issuer =
+        mcp.issuer.as_ref().map_or_else(|| "the one that the server names".to_owned(), |issuer| shown(issuer.as_str()));
     let mut lines = vec![("our client", known.to_owned()), ("issuer", issuer)];
     lines.extend(mcp.client_id.iter().map(|id| ("client_id", shown(id))));
     if let Some(issuer) = &mcp.issuer {

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, process::ExitCode};
 
 use elicit::SystemRandom;
+use url::Url;
 
 use super::{faulty, probe};
 use crate::{
@@ -76,7 +77,7 @@ async fn examine(
             vec![Finding::ok("check", "none is configured: what people enter is taken as it is")]
         }
         ProviderKind::External(external) => {
-            vec![probe::reach("page", external.url.clone(), false, egress).await]
+            vec![probe::reach("page", root(external.url.sample()), false, egress).await]
         }
         ProviderKind::Mcp(_) => vec![Finding::ok(
             "server",
@@ -84,6 +85,11 @@ async fn examine(
         )],
         ProviderKind::Approval => vec![Finding::ok("approval", "nobody else is asked: people approve on a page here")],
     }
+}
+
+/// The page itself is a visit's: only its host is asked.
+fn root(url: &Url) -> Url {
+    url.join("/").unwrap_or_else(|_| url.clone())
 }
 
 /// Whether the check tells who brings a credential from who brings none.
