@@ -28,6 +28,7 @@ mod outages;
 mod pages;
 mod people_commands;
 mod processes;
+mod providers_command;
 mod raw;
 mod relay_legacy;
 mod relay_modern;

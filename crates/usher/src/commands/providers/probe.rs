@@ -59,25 +59,23 @@ fn no_server(error: &ServerError) -> Finding {
     Finding::fault("addresses", error.to_string(), todo)
 }
 
-/// Whether each host of the provider answers at all. Its own page is asked for without a parameter, and of the others the root.
+/// Whether each host of the provider answers at all. Its root is asked: a request at the authorization endpoint would be one for
+/// an authorization. The token endpoint is asked more than that.
 async fn hosts(server: &Server, account: &OAuth, chosen: &BTreeMap<String, String>, egress: &Egress) -> Vec<Finding> {
     let definition = &account.definition;
     let filled = |address: &Address| address.fill(server.values());
-    let mut asked: Vec<(&str, Url)> = Vec::new();
-    asked.extend(filled(&definition.authorization_endpoint).map(|url| ("authorization", url)));
-    let others = [
-        definition.refresh.endpoint.as_ref().and_then(&filled),
+    let known = [
+        filled(&definition.authorization_endpoint),
+        definition.refresh.endpoint.as_ref().and_then(filled),
         server.revocation_endpoint("x"),
         definition.account.as_ref().and_then(|account| filled(&account.call.as_ref()?.url)),
         definition.lookup.as_ref().and_then(|lookup| filled(&lookup.call.url)),
     ];
-    for url in others.into_iter().flatten() {
-        let is_new = asked.iter().all(|(_, known)| known.origin() != url.origin());
-        if let Some(root) = url.join("/").ok().filter(|_| is_new && url.origin() != server.token_endpoint().origin()) {
-            asked.push(("host", root));
-        }
-    }
-    let probes = asked.into_iter().map(|(subject, url)| reach(subject, url, !chosen.is_empty(), egress));
+    let mut roots: Vec<Url> = known.iter().flatten().filter_map(|url| url.join("/").ok()).collect();
+    roots.retain(|root| root.origin() != server.token_endpoint().origin());
+    roots.sort();
+    roots.dedup();
+    let probes = roots.into_iter().map(|root| reach("host", root, !chosen.is_empty(), egress));
     futures_util::future::join_all(probes).await
 }
 
