@@ -64,8 +64,14 @@ pub(crate) fn has_kind(request: &Recorded, kind: &str) -> bool {
 
 /// `Basic`, with both parts as in a form (RFC 6749, section 2.3.1).
 pub(crate) fn basic(header: &str) -> Option<(String, String)> {
+    let (id, secret) = basic_plain(header)?;
+    let plain = |part: &str| Fields::parse(&format!("x={part}")).one("x");
+    Some((plain(&id)?, plain(&secret)?))
+}
+
+/// `Basic`, with both parts as they stand (RFC 7617).
+pub(crate) fn basic_plain(header: &str) -> Option<(String, String)> {
     let text = String::from_utf8(STANDARD.decode(header.strip_prefix("Basic ")?).ok()?).ok()?;
     let (id, secret) = text.split_once(':')?;
-    let plain = |part: &str| Fields::parse(&format!("x={part}")).one("x");
-    Some((plain(id)?, plain(secret)?))
+    Some((id.to_owned(), secret.to_owned()))
 }

@@ -47,7 +47,12 @@ pub(super) fn bearer(inner: &Inner, place: &Place, request: &Recorded) -> Result
     if request.path.contains("access_token=") {
         inner.violation(format!("{:?}: an access token in an address", place.endpoint));
     }
-    let told = request.header("authorization").and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+    let api_header = lock(&inner.settings).server.api_header;
+    let told = match api_header {
+        Some(header) => request.header(header),
+        None => request.header("authorization").and_then(|value| value.strip_prefix("Bearer ")),
+    };
+    let told = told.unwrap_or_default();
     let good = inner.token(told).filter(|token| token.tenant == place.tenant);
     good.ok_or_else(|| {
         let mut response = body_of(401, r#"{"message":"Bad credentials"}"#.to_owned());

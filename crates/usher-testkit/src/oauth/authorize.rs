@@ -54,7 +54,7 @@ impl Asking<'_> {
             Who::Always(subject) => subject.clone(),
             Who::Asked => match page::choice(self.request) {
                 page::Choice::None => return Ok(page::consent(self, &scopes)),
-                page::Choice::Deny => return Ok(self.send(true, denial())),
+                page::Choice::Deny => return Ok(self.fail(self.settings.callback.denied, "the person said no")),
                 page::Choice::Allow(subject) => subject,
             },
         };
@@ -173,12 +173,19 @@ impl Asking<'_> {
         if self.settings.authorization.error.is_none() {
             self.inner.violation(format!("authorization: {error}: {why}"));
         }
-        self.send(true, vec![("error", error.to_owned()), ("error_description", format!("{why} <b>here</b>"))])
+        self.fail(error, why)
+    }
+
+    fn fail(&self, error: &str, why: &str) -> Response {
+        let callback = &self.settings.callback;
+        let described = format!("{why} <b>here</b>");
+        self.send(true, vec![(callback.error_parameter, error.to_owned()), (callback.description_parameter, described)])
     }
 
     fn send(&self, failed: bool, mut fields: Vec<(&'static str, String)>) -> Response {
         let callback = &self.settings.callback;
-        fields.extend(self.query.one("state").filter(|_| callback.state).map(|state| ("state", state)));
+        fields.extend(self.query.one("state").map(|state| (callback.state_parameter, state)));
+        fields.retain(|(name, _)| !name.is_empty());
         let issuer = callback.error_issuer.as_ref().filter(|_| failed).unwrap_or(&callback.issuer);
         fields.extend(match issuer {
             ReplyIssuer::Right => Some(("iss", self.settings.issuer.clone())),
@@ -187,8 +194,4 @@ impl Asking<'_> {
         });
         redirect(&self.redirect_uri, &fields)
     }
-}
-
-fn denial() -> Vec<(&'static str, String)> {
-    vec![("error", "access_denied".to_owned()), ("error_description", "the person said no <b>here</b>".to_owned())]
 }

@@ -150,7 +150,8 @@ fn refreshes(request: &Recorded, by: RefreshBy) -> bool {
         RefreshBy::RefreshToken => "refresh_token",
         RefreshBy::AccessToken { grant_type, .. } => grant_type,
     };
-    let told = [Fields::of_body(request), Fields::of_json(request)].map(|fields| fields.one("grant_type"));
+    let told = [Fields::of_body(request), Fields::of_json(request), Fields::of_query(request)]
+        .map(|fields| fields.one("grant_type"));
     told.iter().flatten().any(|grant_type| grant_type == wanted)
 }
 
@@ -198,11 +199,12 @@ fn own(inner: &Inner, place: &Place, request: &Recorded) -> Response {
     if !known {
         return body_of(404, "{}".to_owned());
     }
+    let refresh = [settings.refreshing.method];
     let wanted: &[Method] = match place.endpoint {
-        Endpoint::Metadata | Endpoint::Resources => &[Method::GET],
+        Endpoint::Refresh => &refresh,
         Endpoint::Authorization => &[Method::GET, Method::POST],
         Endpoint::Account if settings.server.account_by_post => &[Method::POST],
-        Endpoint::Account => &[Method::GET],
+        Endpoint::Metadata | Endpoint::Resources | Endpoint::Account => &[Method::GET],
         Endpoint::Revocation if settings.server.revocation == Revocation::Delete => &[Method::DELETE],
         Endpoint::Registration if !place.rest.is_empty() => &[Method::GET, Method::DELETE],
         _ => &[Method::POST],

@@ -5,7 +5,7 @@ use http::header;
 use serde_json::json;
 
 use super::Inner;
-use super::reply::{prefers_form, send};
+use super::reply::send;
 use super::settings::{DeadToken, ErrorReply};
 use crate::Recorded;
 use crate::provider::body_of;
@@ -51,12 +51,15 @@ pub(super) fn answer(inner: &Inner, request: &Recorded, fault: Fault) -> Respons
 }
 
 fn shaped(inner: &Inner, request: &Recorded, status: u16, code: &str, why: &str) -> Response {
+    let settings = lock(&inner.settings).clone();
+    let code = settings.error_codes.iter().find(|(standard, _)| *standard == code).map_or(code, |(_, own)| *own);
     let document = json!({ "error": code, "error_description": why });
-    let shape = lock(&inner.settings).errors;
-    match shape {
-        ErrorReply::Json => send(status, &document, prefers_form(inner, request)),
-        ErrorReply::Ok => send(200, &document, prefers_form(inner, request)),
-        ErrorReply::NotOk => send(200, &json!({ "ok": false, "error": code }), prefers_form(inner, request)),
+    let send = |status, document| send(inner, request, status, document);
+    match settings.errors {
+        ErrorReply::Json => send(status, &document),
+        ErrorReply::Ok => send(200, &document),
+        ErrorReply::NotOk => send(200, &json!({ "ok": false, "error": code })),
+        ErrorReply::Nested => send(status, &json!({ "error": { "type": code, "message": why } })),
         ErrorReply::Text => of_kind(status, "text/plain", format!("Sorry, {code}: {why}.")),
         ErrorReply::Html => {
             of_kind(status, "text/html", format!("<!doctype html><h1>Error {status}</h1><p>{code}</p>"))

@@ -6,7 +6,7 @@ use axum::response::Response;
 use super::endpoints::Place;
 use super::error::{self, Fault};
 use super::grant::{Challenge, Code};
-use super::settings::{Pkce, RequestBody, ResourceParameter};
+use super::settings::{Pkce, RequestBody, ResourceParameter, Settings};
 use super::{Client, Endpoint, Inner, client, refresh, reply};
 use crate::Recorded;
 use crate::fields::{Fields, has_kind};
@@ -14,7 +14,7 @@ use crate::idp::encoded;
 use crate::record::lock;
 
 pub(super) fn answer(inner: &Inner, place: &Place, request: &Recorded) -> Response {
-    let answered = read(inner, request).and_then(|fields| {
+    let answered = read(inner, place, request).and_then(|fields| {
         let client = client::prove(inner, request, &fields).map_err(|why| {
             inner.violation(format!("{:?}: {why}", place.endpoint));
             Fault::Stranger(why)
@@ -28,35 +28,58 @@ pub(super) fn answer(inner: &Inner, place: &Place, request: &Recorded) -> Respon
         }
         let grant = by_code(inner, place, &client, &fields)?;
         inner.count(|counts| counts.exchanges += 1);
-        let lifetime = lifetime(inner, &fields)?;
-        Ok(reply::first(inner, grant, lifetime))
+        reply::first(inner, grant, &fields)
     });
     match answered {
-        Ok(document) => reply::send(200, &document, reply::prefers_form(inner, request)),
+        Ok(document) => reply::send(inner, request, 200, &document),
         Err(fault) => error::answer(inner, request, fault),
     }
 }
 
 /// The fields of a request that is written as it should be.
-fn read(inner: &Inner, request: &Recorded) -> Result<Fields, Fault> {
+fn read(inner: &Inner, place: &Place, request: &Recorded) -> Result<Fields, Fault> {
+    let settings = lock(&inner.settings).clone();
     let wrong = |why: String| {
         inner.violation(format!("{}: {why}", request.method));
         Err(Fault::invalid(why))
     };
-    if request.path.contains('?') {
+    let refreshing = place.endpoint == Endpoint::Refresh;
+    let other = settings.refreshing.request.filter(|_| refreshing);
+    let sent = other.unwrap_or(settings.tokens.request);
+    if request.path.contains('?') && sent != RequestBody::Query {
         return wrong("a query at the token endpoint".to_owned());
     }
-    let (fields, kind) = match lock(&inner.settings).tokens.request {
+    let (fields, kind) = match sent {
         RequestBody::Form => (Fields::of_body(request), "application/x-www-form-urlencoded"),
         RequestBody::Json => (Fields::of_json(request), "application/json"),
+        RequestBody::Query => (Fields::of_query(request), ""),
     };
-    if !has_kind(request, kind) {
+    if sent == RequestBody::Query && !request.body.is_empty() {
+        return wrong("a body".to_owned());
+    }
+    if sent != RequestBody::Query && !has_kind(request, kind) {
         return wrong(format!("the body is not {kind}"));
     }
-    match fields.twice() {
-        Some(name) => wrong(format!("{name} stands twice")),
+    if let Some(name) = fields.twice() {
+        return wrong(format!("{name} stands twice"));
+    }
+    for (name, value) in &settings.tokens.demanded {
+        if fields.one(name).is_none_or(|told| !value.is_empty() && told != *value) {
+            return wrong(format!("{name}={value} is missing"));
+        }
+    }
+    match missing_header(&settings, request) {
+        Some(name) => wrong(format!("the header {name} is missing")),
         None => Ok(fields),
     }
+}
+
+/// A header that is demanded, and is not there.
+pub(super) fn missing_header(settings: &Settings, request: &Recorded) -> Option<&'static str> {
+    let headers = settings.tokens.demanded_headers.iter();
+    let missing =
+        |(name, value): &&(&str, &str)| request.header(name).is_none_or(|told| !value.is_empty() && told != *value);
+    headers.clone().find(missing).map(|(name, _)| *name)
 }
 
 /// The grant of a code, which is used up by it.
@@ -109,9 +132,8 @@ fn verify(rule: Pkce, code: &Code, fields: &Fields) -> Result<(), Fault> {
 pub(super) fn resource(rule: ResourceParameter, granted: Option<&str>, fields: &Fields) -> Result<(), Fault> {
     let target = |why: &str| Err(Fault::Code("invalid_target", why.to_owned()));
     match (rule, fields.one("resource")) {
-        (ResourceParameter::Ignored, _) | (ResourceParameter::Taken, None) => Ok(()),
         (ResourceParameter::Refused, _) if fields.has("resource") => target("no resource is known here"),
-        (ResourceParameter::Refused, _) => Ok(()),
+        (ResourceParameter::Refused | ResourceParameter::Ignored, _) | (ResourceParameter::Taken, None) => Ok(()),
         (_, told) if told.as_deref() == granted => Ok(()),
         _ => target("the resource is missing, or another"),
     }

@@ -37,6 +37,7 @@ pub(super) struct Code {
 #[derive(Clone, Debug)]
 pub(super) struct Access {
     pub(super) grant: usize,
+    pub(super) scopes: Vec<String>,
     pub(super) expires_at: Option<i64>,
     pub(super) ended: bool,
 }
@@ -87,9 +88,9 @@ impl Vault {
         text
     }
 
-    pub(super) fn access_token(&mut self, grant: usize, expires_at: Option<i64>) -> String {
+    pub(super) fn access_token(&mut self, grant: usize, scopes: &[String], expires_at: Option<i64>) -> String {
         let text = self.make("access");
-        self.access.insert(text.clone(), Access { grant, expires_at, ended: false });
+        self.access.insert(text.clone(), Access { grant, scopes: scopes.to_vec(), expires_at, ended: false });
         text
     }
 

@@ -39,7 +39,8 @@ pub(super) fn consent(asking: &Asking<'_>, scopes: &[String]) -> Response {
         // Writing into a string cannot fail.
         let _ = write!(buttons, "<button name=\"account\" value=\"{0}\">{0}</button>", escaped(&account.subject));
     }
-    let scopes: String = scopes.iter().map(|scope| format!("<li>{}</li>", escaped(scope))).collect();
+    let scopes: Vec<String> = scopes.iter().map(|scope| format!("<li>{}</li>", escaped(scope))).collect();
+    let scopes = scopes.concat();
     html(
         200,
         &format!(

@@ -22,13 +22,15 @@ pub(super) fn tokens(inner: &Inner, place: &Place, client: &Client, fields: &Fie
         return Err(Fault::Code("unsupported_grant_type", "no such grant".to_owned()));
     }
     let told = fields.one(parameter).ok_or_else(|| Fault::invalid(format!("no {parameter}")))?;
-    let lifetime = exchange::lifetime(inner, fields)?;
+    if let Some(name) = settings.refreshing.demanded.iter().find(|name| !fields.has(name)) {
+        return Err(Fault::invalid(format!("no {name}")));
+    }
     narrower(inner, &told, fields)?;
     if settings.refreshing.by != RefreshBy::RefreshToken {
         let grant = by_access_token(inner, place, client, &told)?;
         exchange_resource(inner, grant, fields)?;
         inner.count(|counts| counts.refreshes += 1);
-        return Ok(reply::again(inner, grant, None, lifetime));
+        return reply::again(inner, grant, None, fields);
     }
     // What is wrong with the request is looked at first: it must not use up a token.
     let known = lock(&inner.vault).refresh.get(&told).map(|refresh| refresh.grant);
@@ -54,7 +56,7 @@ pub(super) fn tokens(inner: &Inner, place: &Place, client: &Client, fields: &Fie
     }
     inner.count(|counts| counts.refreshes += 1);
     let kept = matches!(rules.0, Rotation::Kept | Rotation::Omitted).then_some(told);
-    Ok(reply::again(inner, grant, kept, lifetime))
+    reply::again(inner, grant, kept, fields)
 }
 
 /// Scopes of a refresh are those of the grant, or fewer.

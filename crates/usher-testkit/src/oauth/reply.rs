@@ -3,39 +3,53 @@
 use axum::response::Response;
 use serde_json::{Map, Value, json};
 
-use super::error::of_kind;
+use super::error::{Fault, of_kind};
 use super::settings::{ApiHost, Expiry, RefreshBy, ReplyBody, Rotation, Settings};
-use super::{Endpoint, Inner};
+use super::{Endpoint, Inner, exchange};
 use crate::Recorded;
+use crate::fields::Fields;
 use crate::idp::merge;
 use crate::provider::body_of;
 use crate::record::lock;
 
+/// What a token request wanted to be told.
+struct Wanted {
+    /// How long the tokens are to last, where that must be asked for.
+    lifetime: Option<i64>,
+    /// No scopes.
+    nothing: bool,
+}
+
 /// The answer to a code.
-pub(super) fn first(inner: &Inner, grant: usize, lifetime: Option<i64>) -> Value {
+pub(super) fn first(inner: &Inner, grant: usize, fields: &Fields) -> Result<Value, Fault> {
     let settings = lock(&inner.settings).clone();
-    let asked = settings.tokens.lifetime_parameter.is_none() || lifetime.is_some();
+    let wanted = Wanted { lifetime: exchange::lifetime(inner, fields)?, nothing: false };
+    let asked = settings.tokens.lifetime_parameter.is_none() || wanted.lifetime.is_some();
     let offline = lock(&inner.vault).grants[grant].offline;
     let by_token = settings.refreshing.by == RefreshBy::RefreshToken;
     let refresh = (offline && asked && by_token).then(|| new_refresh(inner, &settings, grant));
-    let members = tokens(inner, &settings, grant, refresh, lifetime);
+    let members = tokens(inner, &settings, grant, refresh, &wanted);
     let mut document = placed(members, settings.tokens.nested);
     merge(&mut document, &settings.tokens.members);
-    document
+    Ok(document)
 }
 
 /// The answer to a refresh; `kept` is the refresh token that stays.
-pub(super) fn again(inner: &Inner, grant: usize, kept: Option<String>, lifetime: Option<i64>) -> Value {
+pub(super) fn again(inner: &Inner, grant: usize, kept: Option<String>, fields: &Fields) -> Result<Value, Fault> {
     let settings = lock(&inner.settings).clone();
+    let wanted = Wanted {
+        lifetime: exchange::lifetime(inner, fields)?,
+        nothing: settings.refreshing.scope && !fields.has("scope"),
+    };
     let refresh = match (settings.refreshing.by, settings.refreshing.rotation) {
         (RefreshBy::AccessToken { .. }, _) | (_, Rotation::Omitted) => None,
         (_, Rotation::Kept) => kept,
         (_, Rotation::AtOnce | Rotation::Grace(_)) => Some(new_refresh(inner, &settings, grant)),
     };
-    let members = tokens(inner, &settings, grant, refresh, lifetime);
+    let members = tokens(inner, &settings, grant, refresh, &wanted);
     let mut document = placed(members, settings.refreshing.nested);
     merge(&mut document, &settings.refreshing.members);
-    document
+    Ok(document)
 }
 
 fn new_refresh(inner: &Inner, settings: &Settings, grant: usize) -> String {
@@ -48,28 +62,34 @@ fn tokens(
     settings: &Settings,
     grant: usize,
     refresh: Option<String>,
-    lifetime: Option<i64>,
+    wanted: &Wanted,
 ) -> Map<String, Value> {
     let rules = &settings.tokens;
     let lasts = match (rules.expiry, rules.lifetime_parameter) {
         (Expiry::Never, _) => None,
-        (_, Some(_)) => lifetime,
+        (_, Some(_)) => wanted.lifetime,
         (_, None) => Some(rules.lifetime),
     };
     let now = inner.now();
     let (access, known) = {
         let mut vault = lock(&inner.vault);
-        let access = vault.access_token(grant, lasts.map(|lasts| now + lasts));
-        (access, vault.grants[grant].clone())
+        let mut known = vault.grants[grant].clone();
+        if wanted.nothing {
+            known.scopes.clear();
+        }
+        let access = vault.access_token(grant, &known.scopes, lasts.map(|lasts| now + lasts));
+        (access, known)
     };
     let mut members = Map::new();
     members.insert(rules.access_member.to_owned(), access.into());
     members.insert("token_type".to_owned(), "Bearer".into());
     if let Some(refresh) = refresh {
-        members.insert("refresh_token".to_owned(), refresh.into());
+        members.insert(rules.refresh_member.to_owned(), refresh.into());
     }
-    let scopes = known.scopes.join(&settings.authorization.separator.text().to_string());
-    members.insert("scope".to_owned(), scopes.into());
+    let separator = rules.scope_separator.unwrap_or(settings.authorization.separator);
+    let joined = known.scopes.join(&separator.text().to_string());
+    let scopes = if rules.scope_array { Value::from(known.scopes.clone()) } else { joined.into() };
+    members.insert(rules.scope_member.to_owned(), scopes);
     if let Some((name, value)) = lasts.and_then(|lasts| expiry(rules.expiry, lasts, now)) {
         members.insert(rules.expiry_member.unwrap_or(name).to_owned(), value);
     }
@@ -114,20 +134,20 @@ fn placed(members: Map<String, Value>, path: Option<&str>) -> Value {
     path.into_iter().flat_map(|path| path.rsplit('.')).fold(Value::Object(members), nested)
 }
 
-/// Whether the answer has to be a form.
-pub(super) fn prefers_form(inner: &Inner, request: &Recorded) -> bool {
-    let accepts = request.header("accept").is_some_and(|value| value.contains("application/json"));
-    lock(&inner.settings).tokens.reply == ReplyBody::FormUnlessAsked && !accepts
-}
-
 /// A document as JSON, or as a form.
-pub(super) fn send(status: u16, document: &Value, form: bool) -> Response {
-    let mut response = if form {
+pub(super) fn send(inner: &Inner, request: &Recorded, status: u16, document: &Value) -> Response {
+    let accepts = request.header("accept").is_some_and(|value| value.contains("application/json"));
+    let form = match lock(&inner.settings).tokens.reply {
+        ReplyBody::FormUnlessAsked if !accepts => Some("application/x-www-form-urlencoded"),
+        ReplyBody::FormUnsaid => Some("text/html"),
+        ReplyBody::Json | ReplyBody::FormUnlessAsked => None,
+    };
+    let mut response = if let Some(kind) = form {
         let mut url = reqwest::Url::parse("http://form.example/").expect("an address");
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let pairs = document.as_object().into_iter().flatten().map(|(name, value)| (name, text(value)));
         url.query_pairs_mut().extend_pairs(pairs);
-        of_kind(status, "application/x-www-form-urlencoded", url.query().unwrap_or_default().to_owned())
+        of_kind(status, kind, url.query().unwrap_or_default().to_owned())
     } else {
         body_of(status, document.to_string())
     };

@@ -6,16 +6,21 @@ use serde_json::json;
 use super::endpoints::Place;
 use super::error::{self, Fault};
 use super::settings::{ClientAuth, Revocation};
-use super::{Inner, account, client};
+use super::{Inner, account, client, exchange};
 use crate::Recorded;
 use crate::fields::{Fields, basic};
 use crate::provider::body_of;
 use crate::record::lock;
 
 pub(super) fn answer(inner: &Inner, place: &Place, request: &Recorded) -> Response {
-    let way = lock(&inner.settings).server.revocation;
-    let answered = match way {
+    let settings = lock(&inner.settings).clone();
+    if let Some(name) = exchange::missing_header(&settings, request) {
+        let fault = Fault::invalid(format!("the header {name} is missing"));
+        return error::answer(inner, request, fault);
+    }
+    let answered = match settings.server.revocation {
         Revocation::Standard => standard(inner, request),
+        Revocation::Json => json(inner, request),
         Revocation::Query => of_query(inner, request),
         Revocation::Delete => delete(inner, place, request),
         Revocation::Bearer => match account::bearer(inner, place, request) {
@@ -65,6 +70,16 @@ fn of_query(inner: &Inner, request: &Recorded) -> Result<Response, Fault> {
     }
 }
 
+fn json(inner: &Inner, request: &Recorded) -> Result<Response, Fault> {
+    client::prove(inner, request, &Fields::default()).map_err(Fault::Stranger)?;
+    let told = Fields::of_json(request).one("token").ok_or_else(|| Fault::invalid("no token"))?;
+    if end_grant(inner, &told) {
+        Ok(body_of(200, "{}".to_owned()))
+    } else {
+        Err(Fault::invalid("the token is not known"))
+    }
+}
+
 fn delete(inner: &Inner, place: &Place, request: &Recorded) -> Result<Response, Fault> {
     let stranger = || Fault::Stranger("the client is not known by this secret".to_owned());
     let (id, secret) = request.header("authorization").and_then(basic).ok_or_else(stranger)?;
@@ -103,7 +118,7 @@ pub(super) fn introspection(inner: &Inner, request: &Recorded) -> Response {
         return body_of(200, r#"{"active":false}"#.to_owned());
     };
     let mut document = json!({
-        "active": true, "scope": grant.scopes.join(" "), "client_id": grant.client, "sub": grant.subject,
+        "active": true, "scope": access.scopes.join(" "), "client_id": grant.client, "sub": grant.subject,
         "token_type": "Bearer",
     });
     if let Some(at) = access.expires_at {

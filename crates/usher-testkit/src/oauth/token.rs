@@ -38,10 +38,10 @@ impl Inner {
     pub(super) fn token(&self, access_token: &str) -> Option<Token> {
         let now = self.now();
         let vault = lock(&self.vault);
-        vault.good_access(access_token, now).map(|(_, grant)| Token {
+        vault.good_access(access_token, now).map(|(access, grant)| Token {
             subject: grant.subject.clone(),
             client: grant.client.clone(),
-            scopes: grant.scopes.clone(),
+            scopes: access.scopes.clone(),
             resource: grant.resource.clone(),
             tenant: grant.tenant.clone(),
         })

@@ -7,6 +7,7 @@ use secrecy::SecretString;
 
 use super::definition::parameters::choice;
 use super::definition::{self, ACCESS_TOKEN, ClientAuthentication, Definition, Registration, catalogue};
+use super::definition::{ChosenBy, Input};
 use super::oidc::{Issuer, scopes, word};
 use super::reader::{Node, Table};
 use super::secret::{self, Secret};
@@ -53,8 +54,9 @@ pub struct McpAuthorization {
 
 impl OAuth {
     /// The inputs that are left to users.
-    pub fn inputs(&self) -> impl Iterator<Item = &definition::Input> {
-        self.definition.inputs.iter().filter(|input| !self.values.contains_key(&input.name))
+    pub fn inputs(&self) -> impl Iterator<Item = &Input> {
+        let left = |input: &&Input| input.chosen_by == ChosenBy::User && !self.values.contains_key(&input.name);
+        self.definition.inputs.iter().filter(left)
     }
 }
 
@@ -88,7 +90,8 @@ pub(super) fn read(table: &Table<'_>, name: &str) -> Option<OAuth> {
     let scopes = table.take("scopes").map(|node| asked(&node)).unwrap_or_default();
     let values = table.take("values");
     let (definition, client) = (definition?, client?);
-    let values = values.map(|node| read_values(&node, &definition)).unwrap_or_default();
+    let mut values = values.map(|node| read_values(&node, &definition)).unwrap_or_default();
+    complete(table, &definition, &mut values);
     if registered {
         check_secret(table, &definition, &client);
     }
@@ -185,6 +188,23 @@ fn check_secret(table: &Table<'_>, definition: &Definition, client: &Client) {
         let fix = "add client_secret_file = \"…\" or client_secret_env; where your client has none, as a public one has, \
                    client_authentication = \"none\"";
         table.fault("client_secret", "is missing", fix);
+    }
+}
+
+/// What only the operator chooses is chosen, or has a default.
+fn complete(table: &Table<'_>, definition: &Definition, values: &mut BTreeMap<String, String>) {
+    for input in definition.inputs.iter().filter(|input| input.chosen_by == ChosenBy::Operator) {
+        if values.contains_key(&input.name) {
+            continue;
+        }
+        match input.accept("") {
+            Ok(value) => drop(values.insert(input.name.clone(), value)),
+            Err(_) => {
+                let example = input.example.as_deref().unwrap_or("…");
+                let fix = format!("add values = {{ {} = {example:?} }}: {}", input.name, input.label.get("en"));
+                table.fault("values", format!("the provider wants to know its {}", input.name), fix);
+            }
+        }
     }
 }
 

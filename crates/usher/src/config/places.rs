@@ -88,7 +88,49 @@ const SECTIONS: &[Section] = &[
     Section {
         path: "provider",
         head: "in [[provider]]",
-        keys: &["name", "kind", "title", "about", "field", "check", "url", "confirm", "per"],
+        keys: &[
+            "name",
+            "kind",
+            "title",
+            "about",
+            "field",
+            "check",
+            "url",
+            "confirm",
+            "per",
+            "client_id",
+            "client_secret",
+            "client_secret_file",
+            "client_secret_env",
+            "scopes",
+            "issuer",
+            "registration",
+            "catalogue",
+            "values",
+            "documentation",
+            "read",
+            "register_at",
+            "iss",
+            "input",
+            "authorization_endpoint",
+            "token_endpoint",
+            "introspection_endpoint",
+            "registration_endpoint",
+            "client_id_parameter",
+            "client_authentication",
+            "public_clients",
+            "resource",
+            "authorize",
+            "callback",
+            "token",
+            "reply",
+            "refresh",
+            "errors",
+            "revocation",
+            "account",
+            "lookup",
+            "scope_text",
+        ],
     },
     Section {
         path: "provider.field",
@@ -100,6 +142,101 @@ const SECTIONS: &[Section] = &[
         path: "provider.confirm",
         head: "in [provider.confirm]",
         keys: &["get", "header", "secret", "secret_file", "secret_env", "field", "equals"],
+    },
+    Section {
+        path: "provider.input",
+        head: "in [[provider.input]]",
+        keys: &["name", "label", "description", "example", "suffix", "default", "chosen_by", "pattern"],
+    },
+    Section {
+        path: "provider.authorize",
+        head: "in [provider.authorize]",
+        keys: &[
+            "scope_separator",
+            "scope_encoding",
+            "scope_parameter",
+            "pkce",
+            "offline",
+            "offline_scopes",
+            "parameters",
+            "language",
+        ],
+    },
+    Section {
+        path: "provider.callback",
+        head: "in [provider.callback]",
+        keys: &["code", "state", "error", "error_description", "declined", "fields"],
+    },
+    Section {
+        path: "provider.token",
+        head: "in [provider.token]",
+        keys: &["request", "code_parameter", "parameters", "header"],
+    },
+    Section {
+        path: "provider.reply",
+        head: "in [provider.reply]",
+        keys: &[
+            "format",
+            "access_token",
+            "refresh_token",
+            "expires",
+            "expires_as",
+            "lifetime",
+            "scope",
+            "scope_separator",
+            "fields",
+        ],
+    },
+    Section {
+        path: "provider.refresh",
+        head: "in [provider.refresh]",
+        keys: &[
+            "endpoint",
+            "method",
+            "request",
+            "by",
+            "parameter",
+            "grant_type",
+            "parameters",
+            "scope",
+            "redirect_uri",
+            "rotation",
+            "grace",
+            "lifetime",
+            "keeps",
+            "reply",
+        ],
+    },
+    Section {
+        path: "provider.refresh.reply",
+        head: "in [provider.refresh.reply]",
+        keys: &[
+            "format",
+            "access_token",
+            "refresh_token",
+            "expires",
+            "expires_as",
+            "lifetime",
+            "scope",
+            "scope_separator",
+            "fields",
+        ],
+    },
+    Section { path: "provider.errors", head: "in [provider.errors]", keys: &["code", "dead", "client", "transient"] },
+    Section {
+        path: "provider.revocation",
+        head: "in [provider.revocation]",
+        keys: &["endpoint", "method", "request", "token", "parameter", "parameters", "header", "proof"],
+    },
+    Section {
+        path: "provider.account",
+        head: "in [provider.account]",
+        keys: &["url", "method", "header", "body", "member"],
+    },
+    Section {
+        path: "provider.lookup",
+        head: "in [provider.lookup]",
+        keys: &["url", "method", "header", "body", "fields"],
     },
     Section {
         path: "upstream",
@@ -124,7 +261,29 @@ const SECTIONS: &[Section] = &[
         ],
     },
     Section { path: "upstream.allow", head: "in allow of [[upstream]]", keys: &["claim", "any"] },
-    Section { path: "upstream.needs", head: "in [[upstream.needs]]", keys: &["provider", "on", "header", "env"] },
+    Section {
+        path: "upstream.needs",
+        head: "in [[upstream.needs]]",
+        keys: &["provider", "on", "header", "env", "scopes"],
+    },
+];
+
+/// What a provider of kind oauth has by other names than elsewhere.
+const ELSEWHERE: [(&[&str], &str); 8] = [
+    (&["authorize_url", "authorization_url", "auth_url", "authorize_endpoint"], "write it as authorization_endpoint"),
+    (&["token_url", "access_token_url"], "write it as token_endpoint"),
+    (&["refresh_url", "refresh_endpoint"], "it belongs in [provider.refresh], as endpoint"),
+    (&["revoke_url", "revocation_url", "revocation_endpoint"], "it belongs in [provider.revocation], as endpoint"),
+    (
+        &["userinfo_url", "userinfo_endpoint"],
+        "it belongs in [provider.account], as url, with the member that says whose account it is",
+    ),
+    (
+        &["redirect_uri", "redirect_url", "callback_url"],
+        "remove it; it is public_url, /callback/ and the name of the provider",
+    ),
+    (&["scope_separator", "pkce", "offline"], "it belongs in [provider.authorize]"),
+    (&["auth_method", "token_endpoint_auth_method"], "write it as client_authentication"),
 ];
 
 /// The fix for a key that the section at `path` does not know; `known` are those that it knows.
@@ -135,9 +294,16 @@ pub(super) fn fix(path: &str, key: &str, known: &[&str]) -> String {
         None => false,
     };
     let others = || SECTIONS.iter().filter(|section| section.path != here);
+    if here == "provider"
+        && let Some((_, fix)) = ELSEWHERE.iter().find(|(names, _)| names.contains(&key))
+    {
+        return (*fix).to_owned();
+    }
     // A table within this one that has the key is what was meant, most likely; its head was forgotten.
+    let one_or_many = [key.strip_suffix('s').unwrap_or(key).to_owned(), format!("{key}s")];
+    let is_close = one_or_many.iter().any(|other| known.contains(&other.as_str()));
     for meant in [key, key.strip_suffix('s').unwrap_or(key)] {
-        if known.contains(&meant) {
+        if known.contains(&meant) || is_close {
             break;
         }
         let found = others().find(|section| is_inside(section) && section.keys.contains(&meant));
@@ -192,6 +358,16 @@ fn head(path: &str, key: &str) -> Option<&'static str> {
         ("provider", "field") => "[[provider.field]]",
         ("provider", "check") => "[provider.check]",
         ("provider", "confirm") => "[provider.confirm]",
+        ("provider", "input") => "[[provider.input]]",
+        ("provider", "authorize") => "[provider.authorize]",
+        ("provider", "callback") => "[provider.callback]",
+        ("provider", "token") => "[provider.token]",
+        ("provider", "reply") => "[provider.reply]",
+        ("provider", "refresh") => "[provider.refresh]",
+        ("provider", "errors") => "[provider.errors]",
+        ("provider", "revocation") => "[provider.revocation]",
+        ("provider", "account") => "[provider.account]",
+        ("provider", "lookup") => "[provider.lookup]",
         _ => return None,
     })
 }
@@ -224,12 +400,14 @@ mod tests {
             (
                 "",
                 "header",
-                "it belongs in [provider.check] or in [provider.confirm] or in [[upstream.needs]]; known here: ",
+                "it belongs in [provider.check] or in [provider.confirm] or in [provider.token] or in [provider.revocation] or in \
+                 [provider.account] or in [provider.lookup] or in [[upstream.needs]]; known here: ",
             ),
             (
                 "",
                 "headers",
-                "did you mean header? It belongs in [provider.check] or in [provider.confirm] or in [[upstream.needs]]; known here: ",
+                "did you mean header? It belongs in [provider.check] or in [provider.confirm] or in [provider.token] or in \
+                 [provider.revocation] or in [provider.account] or in [provider.lookup] or in [[upstream.needs]]; known here: ",
             ),
             ("", "upstreams", "did you mean upstream?"),
             ("upstream[0]", "header", "it belongs in [[upstream.needs]]"),
@@ -239,11 +417,20 @@ mod tests {
             ("upstream[0]", "need", "write it as [[upstream.needs]]"),
             ("upstream[0]", "check", "it belongs in [provider.check]; known here: name, title"),
             ("upstream[0].needs[1]", "hold", "it belongs in [[upstream]], above its [[upstream.needs]]; known here: "),
-            ("upstream[0].needs[1]", "label", "it belongs in [[provider.field]]; known here: "),
+            (
+                "upstream[0].needs[1]",
+                "label",
+                "it belongs in [[provider.field]] or in [[provider.input]]; known here: ",
+            ),
             ("provider[2]", "fields", "write it as [[provider.field]]"),
+            ("provider[2]", "token_url", "write it as token_endpoint"),
+            ("provider[2]", "redirect_uri", "remove it; it is public_url, /callback/ and the name of the provider"),
+            ("provider[2]", "scope", "did you mean scopes?"),
+            ("provider[2]", "access_token", "it belongs in [provider.reply]"),
+            ("provider[2].reply", "pkce", "it belongs in [provider.authorize]"),
             ("provider[2]", "label", "it belongs in [[provider.field]]"),
             ("provider[2]", "header", "it belongs in [provider.check]"),
-            ("provider[2].check", "label", "it belongs in [[provider.field]]; known here: "),
+            ("provider[2].check", "label", "it belongs in [[provider.field]] or in [[provider.input]]; known here: "),
             ("store", "public_url", "it belongs at the top of the file, before the first [table]; known here: "),
             ("store", "telemetry", "remove it; known here: url, url_file, url_env"),
         ] {

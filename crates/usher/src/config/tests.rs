@@ -1,5 +1,6 @@
 //! The whole file: defaults, and every fault at once.
 
+mod accounts;
 mod addresses;
 mod files;
 mod limits;
@@ -216,10 +217,12 @@ header = { Mcp-Session-Id = "{api_key}", Cookie = "{api_key}" }
       fix: use https; http is for loopback and private addresses only
     /etc/usher/usher.toml:19:12: provider[0].check.header.Authorization: the provider weather has no field api_kee
       fix: did you mean {api_key}?
+    /etc/usher/usher.toml:21:1: provider[1].authorization_endpoint: is missing
+      fix: add authorization_endpoint = "https://id.example/authorize"
+    /etc/usher/usher.toml:21:1: provider[1].token_endpoint: is missing
+      fix: add token_endpoint = "https://id.example/token"
     /etc/usher/usher.toml:22:8: provider[1].name: "git hub" is no name
       fix: use 1 to 64 lower-case letters, digits and hyphens
-    /etc/usher/usher.toml:23:8: provider[1].kind: kind oauth is not available in this version
-      fix: use kind = "secret" (a page with fields), "external" (somebody else's page) or "approval" (each call on our page)
     /etc/usher/usher.toml:27:8: provider[2].name: the name weather is used twice
       fix: give each its own name
     /etc/usher/usher.toml:29:19: provider[2].field[0].name: "Key" is no field name

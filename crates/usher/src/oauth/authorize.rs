@@ -45,7 +45,7 @@ pub fn authorize(server: &Server, client: &Client, request: &Request<'_>) -> Res
     let own: Vec<String> = url.query_pairs().map(|(name, _)| name.into_owned()).collect();
     let mut pairs: Vec<(&str, String)> = vec![
         ("response_type", "code".to_owned()),
-        ("client_id", client.id.clone()),
+        (definition.client_id_parameter.as_str(), client.id.clone()),
         ("redirect_uri", client.redirect_uri.clone()),
         (definition.callback.state.as_str(), request.state.expose_secret().to_owned()),
     ];
@@ -93,8 +93,8 @@ fn scopes(server: &Server, asked: &[String]) -> String {
         ScopeEncoding::Raw => raw,
     };
     let separator = match (differs.scope_separator, differs.scope_encoding) {
-        // A plus is a space to whoever reads a form, and itself to whoever wants to see one.
-        ('+', _) => "+",
+        ('+', ScopeEncoding::Raw) => "+",
+        ('+', ScopeEncoding::Percent) => "%2B",
         (',', ScopeEncoding::Raw) => ",",
         (',', ScopeEncoding::Percent) => "%2C",
         _ => "%20",

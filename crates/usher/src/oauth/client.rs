@@ -57,11 +57,11 @@ impl Client {
         Self { method, ..self.clone() }.basic()
     }
 
-    /// What says in the body who it is: everything that does not stand in a header.
-    pub(super) fn parameters(&self) -> Vec<(String, String)> {
+    /// What says in the body who it is: everything that does not stand in a header. `id` is what its id is called.
+    pub(super) fn parameters(&self, id: &str) -> Vec<(String, String)> {
         let mut parameters = Vec::new();
         if self.basic().is_none() {
-            parameters.push(("client_id".to_owned(), self.id.clone()));
+            parameters.push((id.to_owned(), self.id.clone()));
             if let Some(secret) = self.proof() {
                 parameters.push(("client_secret".to_owned(), secret.expose_secret().to_owned()));
             }
@@ -101,7 +101,8 @@ mod tests {
     #[test]
     fn kind_03_a_client_proves_itself_in_one_way() {
         use ClientAuthentication::{Basic, BasicPlain, None as Public, Post};
-        let names = |client: &Client| client.parameters().into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+        let names =
+            |client: &Client| client.parameters("client_id").into_iter().map(|(name, _)| name).collect::<Vec<_>>();
         for (method, secret, header, body) in [
             (Basic, Some("s/ecret"), Some("a%3Ab:s%2Fecret"), &[][..]),
             (BasicPlain, Some("s/ecret"), Some("a:b:s/ecret"), &[]),
@@ -120,6 +121,6 @@ mod tests {
     fn kind_03_a_secret_that_must_not_be_used_is_not() {
         let client = client(ClientAuthentication::None, Some("unused"));
         assert!(client.basic().is_none() && client.proof().is_none());
-        assert_eq!(client.parameters(), [("client_id".to_owned(), "a:b".to_owned())]);
+        assert_eq!(client.parameters("client_key"), [("client_key".to_owned(), "a:b".to_owned())]);
     }
 }

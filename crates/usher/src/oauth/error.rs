@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
+use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
 use super::document::Answered;
@@ -44,6 +45,17 @@ pub enum TokenError {
 }
 
 impl TokenError {
+    /// The same without any of these in it: a provider may repeat in its code what it was sent.
+    pub(super) fn without(self, secrets: &[&SecretString]) -> Self {
+        match self {
+            Self::Dead(code) => Self::Dead(harmless(code, secrets)),
+            Self::Client(code) => Self::Client(harmless(code, secrets)),
+            Self::Refused(code) => Self::Refused(harmless(code, secrets)),
+            Self::Unavailable(code) => Self::Unavailable(harmless(code, secrets)),
+            other => other,
+        }
+    }
+
     /// Whether it may pass by itself, so that the same may be tried again later, a bounded number of times.
     pub fn is_transient(&self) -> bool {
         match self {
@@ -147,6 +159,9 @@ fn of_code(
     if among(&errors.transient) {
         return until.map_or(TokenError::Unavailable(shown), |until| TokenError::Limited { until });
     }
+    if status == StatusCode::TOO_MANY_REQUESTS {
+        return TokenError::Limited { until: until.unwrap_or_else(|| later(now)) };
+    }
     match code {
         "invalid_client"
         | "unauthorized_client"
@@ -161,9 +176,6 @@ fn of_code(
             None => TokenError::Unavailable(shown),
         },
         "invalid_grant" => dead(asked, shown),
-        _ if status == StatusCode::TOO_MANY_REQUESTS => {
-            TokenError::Limited { until: until.unwrap_or_else(|| later(now)) }
-        }
         _ if status.is_server_error() => TokenError::Unavailable(shown),
         // Many say `invalid_request` of a refresh token that is dead. Of a code it is what it says: our request is wrong.
         "invalid_request" if asked == Asked::Exchange => TokenError::Client(shown),
@@ -175,6 +187,16 @@ fn of_code(
 fn later(now: Timestamp) -> Timestamp {
     now.saturating_add(PAUSE).unwrap_or(now)
 }
+
+/// A code, unless it repeats a secret.
+pub(super) fn harmless(code: String, secrets: &[&SecretString]) -> String {
+    let mut secrets = secrets.iter().map(|secret| secret.expose_secret());
+    // What is shorter is no secret, and stands in many a word.
+    if secrets.any(|secret| secret.len() >= 6 && code.contains(secret)) { UNREADABLE.to_owned() } else { code }
+}
+
+/// What stands in the place of a code that is not shown.
+const UNREADABLE: &str = "unreadable_error";
 
 /// The code of an error, fit to be shown: what is no short word is not repeated, since it may hold anything.
 pub(super) fn code(definition: &Definition, document: &Value) -> Option<String> {
@@ -193,7 +215,7 @@ pub(super) fn code(definition: &Definition, document: &Value) -> Option<String> 
     };
     let word = text.len() <= 64
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':' | b' '));
-    Some(if word { text } else { "unreadable_error".to_owned() })
+    Some(if word { text } else { UNREADABLE.to_owned() })
 }
 
 /// When it may be asked again: seconds or a date (RFC 9110, section 10.2.3), an hour from now at the latest.

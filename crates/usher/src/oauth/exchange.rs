@@ -27,7 +27,7 @@ pub async fn exchange(
     let definition = server.definition();
     let mut parameters = vec![
         ("grant_type".to_owned(), "authorization_code".to_owned()),
-        ("code".to_owned(), code.code.expose_secret().to_owned()),
+        (definition.token.code_parameter.clone(), code.code.expose_secret().to_owned()),
         ("redirect_uri".to_owned(), client.redirect_uri.clone()),
     ];
     if definition.authorize.pkce == Pkce::S256 {
@@ -39,11 +39,13 @@ pub async fn exchange(
     let http = server.http(egress, &url)?;
     let request =
         Outgoing { method: Method::Post, url, sent: definition.token.request, parameters, headers: Vec::new() }
-            .with_client(client)
+            .with_client(client, &definition.client_id_parameter)
             .with_headers(&definition.token.headers)
             .build(http);
     let answered = Answered::read(&answer(request, ANSWER_AT_MOST).await?, definition.reply.format);
-    let mut tokens = tokens::read(definition, &definition.reply, &answered, Asked::Exchange, now)?;
+    let sent: Vec<&SecretString> = [&code.code, verifier].into_iter().chain(client.proof()).collect();
+    let mut tokens = tokens::read(definition, &definition.reply, &answered, Asked::Exchange, now)
+        .map_err(|error| error.without(&sent))?;
     tokens.values = server.values.clone();
     tokens.values.extend(code.values.clone());
     for (name, value) in &tokens.values {

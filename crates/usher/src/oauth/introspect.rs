@@ -39,7 +39,7 @@ async fn ask(egress: &Egress, server: &Server, client: &Client, tokens: &Tokens)
         ("token_type_hint".to_owned(), "access_token".to_owned()),
     ];
     let request = Outgoing { method: Method::Post, url, sent: Sent::Form, parameters, headers: Vec::new() };
-    let request = request.with_client(client).build(http);
+    let request = request.with_client(client, &server.definition().client_id_parameter).build(http);
     Some(match answer(request, ANSWER_AT_MOST).await {
         Ok(answer) => match Answered::read(&answer, Format::Json) {
             Answered { status, document: Some(document), .. } if status.is_success() => Ok(document),

@@ -52,3 +52,77 @@ fn seconds(value: &Value, of_a_second: f64) -> Option<SignedDuration> {
     let whole = seconds.min(1e12) as i64;
     Some(SignedDuration::from_secs(whole))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::constant(1_796_083_200, 0);
+
+    fn lives(value: &Value, meaning: Expires) -> Option<i64> {
+        Some(at(value, meaning, NOW)?.duration_since(NOW).as_secs())
+    }
+
+    #[test]
+    fn kind_11_expiry_as_numeric_string() {
+        assert_eq!(lives(&json!("3600"), Expires::Seconds), Some(3_600));
+        assert_eq!(lives(&json!(" 3600 "), Expires::Seconds), Some(3_600));
+        assert_eq!(lives(&json!("3600000"), Expires::Milliseconds), Some(3_600));
+        assert_eq!(lives(&json!((1_796_083_200_i64 + 60).to_string()), Expires::Unix), Some(60));
+    }
+
+    #[test]
+    fn kind_11_expiry_with_a_fraction() {
+        assert_eq!(lives(&json!(3600.9), Expires::Seconds), Some(3_600));
+        assert_eq!(lives(&json!(3_600_900.5), Expires::Milliseconds), Some(3_600));
+    }
+
+    #[test]
+    fn kind_11_expiry_as_a_date() {
+        assert_eq!(lives(&json!("2026-12-01T00:01:00Z"), Expires::Time), Some(60));
+        assert_eq!(lives(&json!("2026-12-01T01:01:00+01:00"), Expires::Time), Some(60));
+        for wrong in ["2026-12-01", "tomorrow", ""] {
+            assert_eq!(lives(&json!(wrong), Expires::Time), None, "{wrong}");
+        }
+    }
+
+    /// A lifetime that is none says nothing: a token that were dead at birth would be refreshed without end.
+    #[test]
+    fn kind_11_absurd_lifetimes_say_nothing() {
+        for wrong in [
+            json!(0),
+            json!(-1),
+            json!("-3600"),
+            json!(0.5),
+            json!("NaN"),
+            json!("never"),
+            json!(""),
+            json!(null),
+            json!(true),
+            json!([3600]),
+            json!({ "seconds": 3600 }),
+        ] {
+            for meaning in
+                [Expires::Seconds, Expires::Milliseconds, Expires::Unix, Expires::UnixMilliseconds, Expires::Time]
+            {
+                assert_eq!(lives(&wrong, meaning), None, "{wrong} {meaning:?}");
+            }
+        }
+        assert_eq!(lives(&json!(1_796_083_200), Expires::Unix), None, "it is over now");
+        assert_eq!(lives(&json!("1969-12-01T00:00:00Z"), Expires::Time), None);
+    }
+
+    #[test]
+    fn kind_11_huge_lifetimes_are_cut() {
+        let most = Some(LONGEST.as_secs());
+        for huge in [json!(u64::MAX), json!(1e300), json!("1e300"), json!("Infinity"), json!(i64::MAX)] {
+            assert_eq!(lives(&huge, Expires::Seconds), most, "{huge}");
+            assert_eq!(lives(&huge, Expires::UnixMilliseconds), most, "{huge}");
+        }
+        assert_eq!(lives(&json!("9999-12-30T00:00:00Z"), Expires::Time), most);
+        let late = Timestamp::MAX;
+        assert!(at(&json!(3600), Expires::Seconds, late).is_none(), "there is no later time");
+    }
+}

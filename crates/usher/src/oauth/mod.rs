@@ -34,3 +34,6 @@ pub use self::reply::{Code, Reply, ReplyFault};
 pub use self::revoke::{RevokeError, revoke};
 pub use self::server::{Discovered, Server, ServerError};
 pub use self::tokens::Tokens;
+
+#[cfg(test)]
+mod tests;

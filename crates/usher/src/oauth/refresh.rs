@@ -49,9 +49,7 @@ pub async fn refresh(
     ];
     if differs.scope && !held.scopes.is_empty() {
         let scopes: Vec<&str> = held.scopes.iter().map(String::as_str).collect();
-        let separator = definition.authorize.scope_separator;
-        let separator = if separator == '+' { ' ' } else { separator };
-        parameters.push(("scope".to_owned(), scopes.join(&separator.to_string())));
+        parameters.push(("scope".to_owned(), scopes.join(&definition.authorize.scope_separator.to_string())));
     }
     if differs.redirect_uri {
         parameters.push(("redirect_uri".to_owned(), client.redirect_uri.clone()));
@@ -61,11 +59,13 @@ pub async fn refresh(
     let url = server.refresh_endpoint.clone();
     let http = server.http(egress, &url)?;
     let request = Outgoing { method: differs.method, url, sent: differs.request, parameters, headers: Vec::new() }
-        .with_client(client)
+        .with_client(client, &definition.client_id_parameter)
         .with_headers(&definition.token.headers)
         .build(http);
     let answered = Answered::read(&answer(request, ANSWER_AT_MOST).await?, differs.reply.format);
-    let mut fresh = tokens::read(definition, &differs.reply, &answered, Asked::Refresh, now)?;
+    let sent: Vec<&SecretString> = held.fields.values().chain(held.refresh_token).chain(client.proof()).collect();
+    let mut fresh = tokens::read(definition, &differs.reply, &answered, Asked::Refresh, now)
+        .map_err(|error| error.without(&sent))?;
     introspect::complete(egress, server, client, &mut fresh, now).await;
     Ok(whole(fresh, held, &differs.keeps))
 }

@@ -18,9 +18,9 @@ pub(super) struct Outgoing {
 }
 
 impl Outgoing {
-    /// Adds what says who we are.
-    pub(super) fn with_client(mut self, client: &Client) -> Self {
-        self.parameters.extend(client.parameters());
+    /// Adds what says who we are; `id` is what the parameter of the client's id is called.
+    pub(super) fn with_client(mut self, client: &Client, id: &str) -> Self {
+        self.parameters.extend(client.parameters(id));
         self.headers.extend(client.basic().map(|value| (header::AUTHORIZATION, value)));
         self
     }
@@ -52,6 +52,8 @@ impl Outgoing {
         }
         match sent {
             Sent::Query => request,
+            // Some refuse a body's media type where there is nothing to say in it.
+            _ if parameters.is_empty() => request,
             Sent::Form => request
                 .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
                 .body(form_urlencoded::Serializer::new(String::new()).extend_pairs(&parameters).finish()),

@@ -67,6 +67,7 @@ impl Server {
     /// The server of a provider of the configuration. `chosen` are the values that its user chose (kind 15).
     pub fn of(oauth: &OAuth, chosen: &BTreeMap<String, String>) -> Result<Self, ServerError> {
         let definition = &oauth.definition;
+        // Those of the operator are all there: the configuration sees to it.
         let mut values = oauth.values.clone();
         let mut chosen_by = ChosenBy::Operator;
         for input in oauth.inputs() {

@@ -95,7 +95,7 @@ fn is_bound(document: &Value) -> bool {
 /// The granted scopes; `None` where nothing is said (kind 1).
 fn scopes(reply: &TokenReply, document: &Value) -> Option<BTreeSet<String>> {
     let split = |text: &str| -> Vec<String> {
-        let ends = |letter: char| letter.is_whitespace() || (letter == reply.scope_separator && letter != '+');
+        let ends = |letter: char| letter.is_whitespace() || letter == reply.scope_separator;
         text.split(ends).filter(|scope| !scope.is_empty()).map(str::to_owned).collect()
     };
     let scopes: BTreeSet<String> = match reply.scope.of(document)? {

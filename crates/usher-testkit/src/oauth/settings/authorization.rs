@@ -123,8 +123,14 @@ pub struct Callback {
     pub error_issuer: Option<ReplyIssuer>,
     /// Whether the metadata promises `iss`.
     pub issuer_promised: bool,
-    /// Sends `state` back.
-    pub state: bool,
+    /// What the parameter of the state is called on the way back; nothing is sent back for the empty text.
+    pub state_parameter: &'static str,
+    /// What the parameter of an error is called.
+    pub error_parameter: &'static str,
+    /// What the parameter of its description is called.
+    pub description_parameter: &'static str,
+    /// The error where a person says no (`access_denied`).
+    pub denied: &'static str,
 }
 
 impl Callback {
@@ -135,7 +141,10 @@ impl Callback {
             issuer: ReplyIssuer::Right,
             error_issuer: None,
             issuer_promised: true,
-            state: true,
+            state_parameter: "state",
+            error_parameter: "error",
+            description_parameter: "error_description",
+            denied: "access_denied",
         }
     }
 }

@@ -32,8 +32,11 @@ pub struct Settings {
     pub tokens: Tokens,
     /// What is special about refreshing.
     pub refreshing: Refreshing,
-    /// How errors of the token, registration and revocation endpoints look.
+    /// How errors of the token and revocation endpoints look.
     pub errors: ErrorReply,
+    /// Codes of errors that are called otherwise: the standard's, and the provider's
+    /// (`("invalid_client", "bad_client_secret")`, Slack).
+    pub error_codes: Vec<(&'static str, &'static str)>,
     /// Metadata, revocation, introspection, and the API behind the tokens.
     pub server: Server,
     /// How clients become known.
@@ -52,6 +55,7 @@ impl Settings {
             tokens: Tokens::new(),
             refreshing: Refreshing::new(),
             errors: ErrorReply::Json,
+            error_codes: Vec::new(),
             server: Server::new(),
             registry: Registry::new(),
         }

@@ -7,11 +7,13 @@ use super::tokens::nothing;
 pub enum Revocation {
     /// RFC 7009, with the client's proof. A refresh token ends the grant, an access token only itself.
     Standard,
+    /// `POST …/revoke` with Basic and `{"token":…}` (Notion); ends the grant.
+    Json,
     /// `POST …/revoke?token=…` without a client (Google); ends the grant.
     Query,
     /// `DELETE …/applications/{client id}/grant` with Basic and `{"access_token":…}` (GitHub); ends the grant.
     Delete,
-    /// `POST …/revoke` with the access token itself as the bearer token (Slack); ends the grant.
+    /// `POST …/revoke` with the access token itself as the bearer token (Slack, Dropbox); ends the grant.
     Bearer,
     /// Not at all.
     None,
@@ -56,6 +58,8 @@ pub struct Server {
     pub api_host: ApiHost,
     /// The account call is made by POST (Dropbox) and not by GET.
     pub account_by_post: bool,
+    /// The header of API calls that the access token stands in as it is, in place of `Authorization: Bearer`.
+    pub api_header: Option<&'static str>,
     /// The scope that the account call needs; without it: 403.
     pub account_scope: Option<&'static str>,
 }
@@ -69,6 +73,7 @@ impl Server {
             introspection: true,
             api_host: ApiHost::Fixed,
             account_by_post: false,
+            api_header: None,
             account_scope: None,
         }
     }

@@ -1,10 +1,15 @@
+use http::Method;
 use serde_json::{Map, Value};
+
+use super::Separator;
 
 /// A way for a client to prove who it is at the token endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientAuth {
     /// `client_secret_basic`.
     Basic,
+    /// The same, but id and secret are taken as they stand, and not decoded as in a form.
+    BasicPlain,
     /// `client_secret_post`: in the body.
     Body,
     /// `none`: the id alone, in the body. A client that has a secret is not believed without it.
@@ -15,7 +20,7 @@ impl ClientAuth {
     /// Its name in metadata (RFC 7591, section 2).
     pub fn name(self) -> &'static str {
         match self {
-            Self::Basic => "client_secret_basic",
+            Self::Basic | Self::BasicPlain => "client_secret_basic",
             Self::Body => "client_secret_post",
             Self::None => "none",
         }
@@ -29,6 +34,8 @@ pub enum RequestBody {
     Form,
     /// A JSON object (Notion, Clover); a form is refused.
     Json,
+    /// The query of the address; a body is refused.
+    Query,
 }
 
 /// What the token endpoint answers with.
@@ -38,6 +45,8 @@ pub enum ReplyBody {
     Json,
     /// A form, unless `Accept` names `application/json` (GitHub). Errors too.
     FormUnlessAsked,
+    /// A form that calls itself `text/html`, whatever was asked for. Errors too.
+    FormUnsaid,
 }
 
 /// How an answer says until when its access token is good.
@@ -70,6 +79,11 @@ pub struct Tokens {
     pub client_auth: Vec<ClientAuth>,
     /// What is read.
     pub request: RequestBody,
+    /// Parameters without which a token request is refused; an empty value stands for any. Of refreshes too.
+    pub demanded: Vec<(&'static str, &'static str)>,
+    /// Headers without which a token request, a refresh or a revocation is refused (`Notion-Version`); an empty value stands
+    /// for any.
+    pub demanded_headers: Vec<(&'static str, &'static str)>,
     /// What is answered with.
     pub reply: ReplyBody,
     /// What the code is called in the request.
@@ -78,6 +92,14 @@ pub struct Tokens {
     pub nested: Option<&'static str>,
     /// What the access token is called.
     pub access_member: &'static str,
+    /// What the refresh token is called.
+    pub refresh_member: &'static str,
+    /// What the scopes are called.
+    pub scope_member: &'static str,
+    /// Scopes are an array, and not a text.
+    pub scope_array: bool,
+    /// What stands between scopes here, where that is something else than in the request.
+    pub scope_separator: Option<Separator>,
     /// How the expiry is told.
     pub expiry: Expiry,
     /// What it is called there, where not `expires_in` or `expires_at`.
@@ -96,10 +118,16 @@ impl Tokens {
         Self {
             client_auth: vec![ClientAuth::Basic, ClientAuth::Body, ClientAuth::None],
             request: RequestBody::Form,
+            demanded: Vec::new(),
+            demanded_headers: Vec::new(),
             reply: ReplyBody::Json,
             code_parameter: "code",
             nested: None,
             access_member: "access_token",
+            refresh_member: "refresh_token",
+            scope_member: "scope",
+            scope_array: false,
+            scope_separator: None,
             expiry: Expiry::In,
             expiry_member: None,
             lifetime: 3_600,
@@ -161,8 +189,16 @@ pub enum DeadToken {
 pub struct Refreshing {
     /// At an address of its own (Figma), and not at the token endpoint.
     pub own_url: bool,
+    /// By which method; GET goes with [`RequestBody::Query`].
+    pub method: Method,
+    /// What is read, where that is something else than for a code.
+    pub request: Option<RequestBody>,
     /// By what.
     pub by: RefreshBy,
+    /// Parameters that a refresh is refused without, beside the usual ones: `redirect_uri` (GitLab).
+    pub demanded: Vec<&'static str>,
+    /// Without `scope` in the request the new access token allows nothing.
+    pub scope: bool,
     /// What becomes of the refresh token.
     pub rotation: Rotation,
     /// What happens when a replaced one comes again.
@@ -183,7 +219,11 @@ impl Refreshing {
     pub(super) fn new() -> Self {
         Self {
             own_url: false,
+            method: Method::POST,
+            request: None,
             by: RefreshBy::RefreshToken,
+            demanded: Vec::new(),
+            scope: false,
             rotation: Rotation::AtOnce,
             reuse: Reuse::EndsGrant,
             ends_access: false,
@@ -204,6 +244,8 @@ pub enum ErrorReply {
     Ok,
     /// 200, and `{"ok":false,"error":…}` (Slack).
     NotOk,
+    /// The status, and `{"error":{"type":…,"message":…}}`.
+    Nested,
     /// The status, and the code in a sentence of plain text.
     Text,
     /// The status, and a page.

@@ -38,6 +38,20 @@ impl Address {
         self.template.fields()
     }
 
+    /// Whether the value of this placeholder decides whose host it is: no domain of two labels or more is behind it.
+    pub(super) fn is_led_by(&self, name: &str) -> bool {
+        let with = |value: &str| {
+            let values =
+                self.placeholders().map(|other| (other.to_owned(), if other == name { value } else { "x" }.to_owned()));
+            Url::parse(&self.text(&values.collect())?).ok()
+        };
+        let (Some(one), Some(other)) = (with("a"), with("b")) else { return true };
+        let (Some(one), Some(other)) = (one.host_str(), other.host_str()) else { return true };
+        // What both end in, from a dot on.
+        let behind = one.split_once('.').map_or("", |(_, behind)| behind);
+        one != other && !(behind.contains('.') && other.split_once('.').is_some_and(|(_, same)| same == behind))
+    }
+
     /// The text as it was written.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -45,6 +59,10 @@ impl Address {
 
     /// With these values in place, as text: for what is compared byte by byte.
     pub fn text(&self, values: &BTreeMap<String, String>) -> Option<String> {
+        // Nothing in the place of a host would make a host of what follows.
+        if self.placeholders().any(|name| values.get(name).is_none_or(String::is_empty)) {
+            return None;
+        }
         let values = values.iter().map(|(name, value)| (name.clone(), SecretString::from(encode(value)))).collect();
         Some(self.template.render(&values)?.expose_secret().to_owned())
     }
@@ -128,5 +146,21 @@ mod tests {
         assert_eq!(filled("https://id.example/{host}/t", "a/../b").unwrap(), "https://id.example/a%2F..%2Fb/t");
         assert_eq!(filled("https://id.example/{host}/t", "a?b#c").unwrap(), "https://id.example/a%3Fb%23c/t");
         assert_eq!(address("https://{host}/t").fill(&BTreeMap::new()), None);
+    }
+
+    /// Kind 15: whoever decides the domain decides who gets what is sent there.
+    #[test]
+    fn kind_15_it_is_known_whose_host_a_value_decides() {
+        for (text, led) in [
+            ("https://{host}/t", true),
+            ("https://{host}.example/t", true),
+            ("https://id.{host}/t", true),
+            ("https://id.{host}.shop.example/t", true),
+            ("https://{host}.shop.example/t", false),
+            ("https://{host}-eu.shop.example/t", false),
+            ("https://id.example/{host}/t", false),
+        ] {
+            assert_eq!(address(text).is_led_by("host"), led, "{text}");
+        }
     }
 }

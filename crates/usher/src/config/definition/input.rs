@@ -3,6 +3,7 @@
 use regex::Regex;
 
 use super::member::is_name;
+use super::parameters::choice;
 use crate::config::reader::{Node, Table};
 use crate::config::text::{self, Text};
 
@@ -21,8 +22,19 @@ pub struct Input {
     pub suffix: Option<String>,
     /// What is used where nothing is given.
     pub default: Option<String>,
+    /// Who chooses it.
+    pub chosen_by: ChosenBy,
     /// What it has to be, as a whole.
     pattern: Regex,
+}
+
+/// Who chooses the value of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChosenBy {
+    /// Each user; unless the operator does, in `[provider.values]`.
+    User,
+    /// The operator alone: our client is registered at this one.
+    Operator,
 }
 
 /// Why a value is not taken.
@@ -95,6 +107,8 @@ fn read(table: &Table<'_>, before: &[Input]) -> Option<Input> {
     let example = string("example", "\"acme\"");
     let suffix = string("suffix", "\".myshop.example\"").map(|text| text.to_ascii_lowercase());
     let default = table.take("default").and_then(|node| Some((node.string("\"login.example\"")?.to_owned(), node)));
+    let chosen_by =
+        choice(table, "chosen_by", &[("user", ChosenBy::User), ("operator", ChosenBy::Operator)], ChosenBy::User);
     let pattern = table.take("pattern").map(|node| pattern(&node));
     let (name, node) = name?;
     if before.iter().any(|input| input.name == name) {
@@ -107,6 +121,7 @@ fn read(table: &Table<'_>, before: &[Input]) -> Option<Input> {
         example,
         suffix,
         default: None,
+        chosen_by,
         pattern: pattern.unwrap_or_else(any)?,
     };
     if let Some((text, node)) = &default
@@ -138,6 +153,7 @@ mod tests {
             example: None,
             suffix: suffix.map(str::to_owned),
             default: default.map(str::to_owned),
+            chosen_by: ChosenBy::User,
             pattern: whole(pattern).unwrap(),
         }
     }

@@ -29,7 +29,7 @@ pub use self::authorize::{Authorize, Pkce, ScopeEncoding};
 pub use self::call::{Account, Call, Lookup};
 pub use self::callback::Callback;
 pub use self::errors::Errors;
-pub use self::input::{Input, InputError};
+pub use self::input::{ChosenBy, Input, InputError};
 pub use self::member::Member;
 pub use self::parameters::Parameters;
 pub(super) use self::read::{KEYS, read};
@@ -64,6 +64,8 @@ pub struct Definition {
     pub token_endpoint: Address,
     /// Where a token is asked about when its reply does not say how long it lives (RFC 7662; kind 9).
     pub introspection_endpoint: Option<Address>,
+    /// The parameter with our client's id; `client_id` by default (kind 18).
+    pub client_id_parameter: String,
     /// How our client proves who it is (kind 3).
     pub client_authentication: ClientAuthentication,
     /// Whether a client may also have no secret, and then sends its id alone (kind 3).
@@ -181,6 +183,7 @@ impl Definition {
             authorization_endpoint: Address::of(authorization_endpoint),
             token_endpoint: Address::of(token_endpoint),
             introspection_endpoint: None,
+            client_id_parameter: "client_id".to_owned(),
             client_authentication: ClientAuthentication::Basic,
             public_clients: false,
             registration: Registration::Static,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use url::Url;
 
 use super::address::{self, Address};
-use super::parameters::choice;
+use super::parameters::{choice, name};
 use super::{ClientAuthentication, Definition, Iss, Registration, TokenReply};
 use super::{authorize, call, callback, errors, input, refresh, reply, revocation, token};
 use crate::config::field::is_link;
@@ -14,7 +14,7 @@ use crate::config::suggest;
 use crate::config::text::{self, Text};
 
 /// The keys that only a definition has.
-pub(in crate::config) const KEYS: [&str; 22] = [
+pub(in crate::config) const KEYS: [&str; 23] = [
     "documentation",
     "read",
     "register_at",
@@ -23,6 +23,7 @@ pub(in crate::config) const KEYS: [&str; 22] = [
     "authorization_endpoint",
     "token_endpoint",
     "introspection_endpoint",
+    "client_id_parameter",
     "client_authentication",
     "public_clients",
     "registration_endpoint",
@@ -59,6 +60,7 @@ pub(in crate::config) fn read(table: &Table<'_>) -> Option<Definition> {
     let introspection_endpoint = address("introspection_endpoint", "\"https://id.example/introspect\"");
     let registration_endpoint = address("registration_endpoint", "\"https://id.example/register\"");
     let registration = registration(table, registration_endpoint.is_some());
+    let client_id_parameter = name(table, "client_id_parameter", "client_id");
     let client_authentication = client_authentication(table);
     let public_clients = table.take("public_clients").and_then(|node| node.boolean()).unwrap_or(false);
     let resource = table.take("resource").and_then(|node| resource(&node));
@@ -91,6 +93,7 @@ pub(in crate::config) fn read(table: &Table<'_>) -> Option<Definition> {
         authorization_endpoint: authorization_endpoint?,
         token_endpoint: token_endpoint?,
         introspection_endpoint,
+        client_id_parameter,
         client_authentication,
         public_clients,
         registration,
@@ -108,6 +111,7 @@ pub(in crate::config) fn read(table: &Table<'_>) -> Option<Definition> {
         scope_text,
     };
     check_placeholders(table, &definition);
+    check_hosts(table, &definition);
     Some(definition)
 }
 
@@ -180,6 +184,35 @@ fn scope_text(node: &Node<'_>) -> BTreeMap<String, Text> {
         }
     }
     texts
+}
+
+/// Leaves a fault where a user could choose a whole host that our client's secret would then be sent to.
+fn check_hosts(table: &Table<'_>, definition: &Definition) {
+    let keeps = definition.registration != Registration::Static;
+    if keeps || definition.client_authentication == ClientAuthentication::None {
+        return;
+    }
+    let revocation = definition.revocation.as_ref().map(|revocation| &revocation.endpoint);
+    let addresses = [
+        ("token_endpoint", Some(&definition.token_endpoint)),
+        ("introspection_endpoint", definition.introspection_endpoint.as_ref()),
+        ("refresh.endpoint", definition.refresh.endpoint.as_ref()),
+        ("revocation.endpoint", revocation),
+    ];
+    for input in definition.inputs.iter().filter(|input| input.chosen_by == super::ChosenBy::User) {
+        let whole = |address: &&Address| address.is_led_by(&input.name);
+        if let Some((key, _)) = addresses.iter().find(|(_, address)| address.as_ref().is_some_and(whole)) {
+            table.fault(
+                key,
+                format!(
+                    "its host is whatever a user writes for {{{}}}, and the client's secret goes there",
+                    input.name
+                ),
+                "add chosen_by = \"operator\" to that input; or end the host in a domain of the provider's, as in \
+                 \"https://{shop}.myshop.example/token\"",
+            );
+        }
+    }
 }
 
 /// Leaves a fault for each placeholder that nothing fills, and each input that nothing uses.

@@ -3,7 +3,7 @@
 use http::HeaderName;
 
 use super::address::{self, Address};
-use super::parameters::{self, Parameters, choice, name};
+use super::parameters::{self, Parameters, choice};
 use super::token::{self, Method, Sent};
 use crate::config::reader::Node;
 use crate::config::template::Template;
@@ -19,7 +19,8 @@ pub struct Revocation {
     pub request: Sent,
     /// What is revoked; the other goes with it.
     pub token: Revoked,
-    /// The parameter that it is sent as; `token` by default, none where it is empty.
+    /// The parameter that it is sent as; `token` by default. None where it is empty, as it is by default where the access token
+    /// is the proof.
     pub parameter: String,
     /// Whatever else it wants to be told.
     pub parameters: Parameters,
@@ -92,12 +93,24 @@ pub(super) fn read(node: &Node<'_>) -> Option<Revocation> {
         ],
         Proof::Client,
     );
-    let parameter = name(&table, "parameter", "token");
+    // The token that is in the header need not be in the body as well.
+    let parameter = table.take("parameter");
+    let parameter = parameter
+        .map_or(if proof == Proof::Bearer { Some("") } else { Some("token") }, |node| node.string("\"token\""));
     let parameters = table
         .take("parameters")
         .map(|node| parameters::read(&node, "parameters = { reason = \"disconnected\" }"))
         .unwrap_or_default();
     let headers = token::headers(&table);
     table.close();
-    Some(Revocation { endpoint: endpoint?, method, request, token: revoked, parameter, parameters, headers, proof })
+    Some(Revocation {
+        endpoint: endpoint?,
+        method,
+        request,
+        token: revoked,
+        parameter: parameter?.to_owned(),
+        parameters,
+        headers,
+        proof,
+    })
 }

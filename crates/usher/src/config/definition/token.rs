@@ -2,20 +2,33 @@
 
 use http::HeaderName;
 
-use super::parameters::{self, Parameters, choice};
+use super::parameters::{self, Parameters, choice, name};
 use crate::config::header::{self, Request};
 use crate::config::reader::{Node, Table};
 use crate::config::template::Template;
 
 /// How the request to the token endpoint differs (RFC 6749, section 4.1.3). What holds here holds of a refresh as well.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct TokenRequest {
     /// How the parameters are sent (kind 4).
     pub request: Sent,
+    /// The parameter with the code; `code` by default (kind 18).
+    pub code_parameter: String,
     /// Whatever else it wants to be told (kind 8): a lifetime, where that must be asked for (kind 10).
     pub parameters: Parameters,
     /// Headers that it wants: a version of its API, for example. No field stands in them.
     pub headers: Vec<(HeaderName, Template)>,
+}
+
+impl Default for TokenRequest {
+    fn default() -> Self {
+        Self {
+            request: Sent::Form,
+            code_parameter: "code".to_owned(),
+            parameters: Parameters::new(),
+            headers: Vec::new(),
+        }
+    }
 }
 
 /// How parameters are sent (kind 4).
@@ -47,6 +60,7 @@ pub(super) fn read(node: &Node<'_>) -> TokenRequest {
     let Some(table) = node.table("[provider.token]") else { return TokenRequest::default() };
     let request = TokenRequest {
         request: sent(&table, Sent::Form),
+        code_parameter: name(&table, "code_parameter", "code"),
         parameters: table
             .take("parameters")
             .map(|node| parameters::read(&node, "parameters = { expires_in = \"172800\" }"))

@@ -3,6 +3,7 @@
 //! A key that a reader asks for stands here as well; tests hold the two together. The schema is the less strict of the
 //! two: what needs two values, or the machine, is the reader's alone to refuse.
 
+mod definition;
 mod egress;
 mod identity;
 mod keys;

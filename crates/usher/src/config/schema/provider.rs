@@ -3,17 +3,19 @@
 use serde_json::{Value, json};
 
 use super::{
-    shapes::{boolean, choice, headers, name, path, tables, target, text},
+    definition,
+    shapes::{boolean, choice, headers, name, path, tables, target, text, word},
     table,
 };
 
 pub(super) fn section() -> Value {
-    let properties = json!({
+    let mut properties = json!({
         "name": name("Its name here; renaming it orphans the credentials stored under the old one."),
         "kind": choice(
-            "secret: the user enters the credential on a page. external: they do something at somebody else's page. \
-             approval: they approve each call on a page of ours.",
-            &["secret", "external", "approval"],
+            "secret: the user enters the credential on a page. oauth: they connect an account at a third party. mcp: they \
+             connect an account at the MCP server itself. external: they do something at somebody else's page. approval: \
+             they approve each call on a page of ours. Not needed where the name, or catalogue, is in the catalogue.",
+            &["secret", "oauth", "mcp", "external", "approval"],
             None,
         ),
         "title": text("What people know it by; the name by default."),
@@ -32,13 +34,73 @@ pub(super) fn section() -> Value {
             Some("call"),
         ),
     });
-    let mut section = table("What users connect, visit or approve.", &["name", "kind"], properties);
+    let definition = definition::keys();
+    if let (Value::Object(properties), Value::Object(accounts)) = (&mut properties, accounts()) {
+        properties.extend(accounts);
+        properties.extend(definition.clone());
+    }
+    let definition: Vec<&str> = definition.keys().map(String::as_str).collect();
+    let refused =
+        |more: &[&[&'static str]]| [&more.concat(), &ACCOUNT[..], &["catalogue", "values"], &definition].concat();
+    let (typed, visit): (&[_], &[_]) = (&["field", "check"], &["url", "confirm", "per"]);
+    let mut section = table("What users connect, visit or approve.", &["name"], properties);
     section["allOf"] = json!([
-        of_kind("secret", &["field"], &["url", "confirm", "per"]),
-        of_kind("external", &["url", "about"], &["field", "check"]),
-        of_kind("approval", &[], &["field", "check", "url", "confirm", "per"]),
+        of_kind("secret", &["field"], &refused(&[visit])),
+        of_kind("oauth", &[], &[typed, visit].concat()),
+        of_kind("mcp", &[], &[&[typed, visit].concat()[..], &["catalogue", "values"], &definition].concat()),
+        of_kind("external", &["url", "about"], &refused(&[typed])),
+        of_kind("approval", &[], &refused(&[typed, visit])),
     ]);
     section
+}
+
+/// The keys of the kinds oauth and mcp.
+const ACCOUNT: [&str; 7] =
+    ["client_id", "client_secret", "client_secret_file", "client_secret_env", "scopes", "issuer", "registration"];
+
+fn accounts() -> Value {
+    json!({
+        "client_id": word("For the kinds oauth and mcp: Usher's client at the provider."),
+        "client_secret": {
+            "type": "string",
+            "description": "For the kinds oauth and mcp: its secret. Or client_secret_file, or client_secret_env; none for a \
+                            public client.",
+        },
+        "client_secret_file": path("For the kinds oauth and mcp: a file with the secret as its only text.", None),
+        "client_secret_env": {
+            "type": "string",
+            "description": "For the kinds oauth and mcp: the environment variable with the secret.",
+        },
+        "scopes": scopes("For the kinds oauth and mcp: the scopes that every user is asked for."),
+        "issuer": {
+            "type": "string",
+            "description": "For kind oauth: the issuer identifier (RFC 8414), with placeholders of inputs. For kind mcp: the one \
+                            issuer that is taken.",
+            "pattern": "^[Hh][Tt][Tt][Pp][Ss]?:",
+        },
+        "registration": choice(
+            "For the kinds oauth and mcp: how Usher's client comes to be known there. static, the default of kind oauth: the \
+             operator registers it. automatic, the default of kind mcp: by client_id, by its metadata document, or by \
+             registration, whichever can be.",
+            &["automatic", "static", "dynamic", "metadata_document"],
+            None,
+        ),
+        "catalogue": name("For kind oauth: the definition of the catalogue that is meant; that of its own name by default."),
+        "values": {
+            "type": "object",
+            "description": "For kind oauth: what the operator chooses of the provider's inputs, by name. Users choose the others.",
+            "additionalProperties": { "type": "string" },
+        },
+    })
+}
+
+/// Scopes, a word each.
+pub(super) fn scopes(description: &str) -> Value {
+    json!({
+        "type": "array",
+        "description": description,
+        "items": { "type": "string", "pattern": "^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$" },
+    })
 }
 
 /// What a provider of `kind` must have, and what it cannot have.

@@ -79,6 +79,35 @@ url = "https://pay.example/{reference}"
 get = "https://pay.example/api/{reference}"
 field = "status"
 equals = "paid"
+[[provider]]
+name = "wiki"
+kind = "mcp"
+[[provider]]
+name = "shop"
+kind = "oauth"
+authorization_endpoint = "https://{shop}.shop.example/authorize"
+token_endpoint = "https://{shop}.shop.example/token"
+client_id = "usher"
+client_secret = "s"
+values = { shop = "acme" }
+scope_text = { read = { en = "Read orders", "zh-CN" = "读取订单" } }
+[[provider.input]]
+name = "shop"
+[provider.authorize]
+[provider.callback]
+[provider.token]
+[provider.reply]
+[provider.refresh]
+[provider.refresh.reply]
+[provider.errors]
+[provider.revocation]
+endpoint = "https://{shop}.shop.example/revoke"
+[provider.account]
+url = "https://{shop}.shop.example/me"
+member = ["name", "id"]
+[provider.lookup]
+url = "https://{shop}.shop.example/sites"
+fields = { site = "0.id" }
 [[upstream]]
 name = "weather"
 url = "https://weather.example/mcp"
@@ -154,6 +183,11 @@ fn what_is_wrong_by_itself_is_refused() {
         ("[store]", "[store]\nurl = \"sqlite:a\"\nurl_env = \"B\""),
         ("name = \"weather\"\nkind", "name = \"Weather\"\nkind"),
         ("kind = \"secret\"", "kind = \"oauth\""),
+        ("kind = \"mcp\"", "kind = \"mcp\"\ntoken_endpoint = \"https://id.example/token\""),
+        ("kind = \"mcp\"", "kind = \"mcp\"\nregistration = \"off\""),
+        ("[provider.authorize]", "[provider.authorize]\npkce = \"plain\""),
+        ("[provider.authorize]", "[provider.authorize]\nscopes = [\"a\"]"),
+        ("[provider.reply]", "[provider.reply]\naccess_token = \"/authed_user/access_token\""),
         ("name = \"api_key\"", "name = \"csrf\""),
         ("url = \"https://weather.example/mcp\"", "url = \"ftp://weather.example\""),
         ("url = \"https://weather.example/mcp\"", "url = \"https://weather.example/mcp\"\nhold = 40"),

@@ -78,10 +78,11 @@ fn need() -> Value {
             "minItems": 1,
         },
         "header": headers(
-            "For a url: headers that carry the credential; at least one with a field of the provider. For a provider of kind \
-             secret alone.",
+            "For a url: headers that carry the credential; at least one with a field of the provider. For providers with a \
+             credential alone; Authorization = \"Bearer {access_token}\" by default where that is an account.",
         ),
         "env": variables("For a command: variables that carry the credential, with templates as in header.", 1),
+        "scopes": super::provider::scopes("For the kinds oauth and mcp: the scopes that this server needs, beside those of the provider."),
     });
     table("A credential that the server needs, or something that its users do.", &["provider"], properties)
 }

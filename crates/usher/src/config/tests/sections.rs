@@ -11,22 +11,11 @@ use crate::config::{AccessTokens, Config, Faults, Identity, Transport};
 #[test]
 fn a_provider_that_is_not_right_is_told_where() {
     let provider = |lines: &str| faults(with(&format!("[[provider]]\nname = \"p\"\n{lines}")));
-    for kind in ["oauth", "mcp"] {
-        let found = provider(&format!("kind = \"{kind}\"\nclient_id = \"x\""));
-        assert_eq!(found, format!("3:8 provider[0].kind: kind {kind} is not available in this version"));
-    }
-    // What follows from the one kind there is, is told at once; what another kind would have is left alone.
     assert_eq!(provider(""), "1:1 provider[0].field: is missing\n1:1 provider[0].kind: is missing");
     assert_eq!(
-        provider("kind = \"api\"\nfield = [{ name = \"K\" }]\ntoken = 1"),
+        provider("kind = \"api\"\nfield = [{ name = \"K\" }]\nkey = 1"),
         "3:8 provider[0].kind: there is no kind \"api\"\n\
-         4:19 provider[0].field[0].name: \"K\" is no field name\n5:1 provider[0].token: unknown key"
-    );
-    assert_eq!(
-        provider("kind = \"oauth\"\nissuer = 1\nfield = [{ name = \"K\" }]\ncheck = 1"),
-        "3:8 provider[0].kind: kind oauth is not available in this version\n\
-         5:19 provider[0].field[0].name: \"K\" is no field name\n\
-         6:9 provider[0].check: expected a table, found an integer"
+         4:19 provider[0].field[0].name: \"K\" is no field name\n5:1 provider[0].key: unknown key"
     );
     for (lines, expected) in [
         ("", "1:1 provider[0].field: is missing"),
@@ -56,10 +45,10 @@ fn a_provider_that_is_not_right_is_told_where() {
 fn a_provider_without_a_credential_that_is_not_right_is_told_where() {
     let provider = |lines: &str| faults(with(&format!("[[provider]]\nname = \"p\"\n{lines}")));
     assert_eq!(
-        provider("kind = \"approval\"\nfield = [{ name = \"k\" }]\nper = \"call\"\ncheck = 1\ntoken = 1"),
+        provider("kind = \"approval\"\nfield = [{ name = \"k\" }]\nper = \"call\"\ncheck = 1\nkey = 1"),
         "4:9 provider[0].field: field is for a provider of kind secret\n\
          5:7 provider[0].per: per is for a provider of kind external\n\
-         6:9 provider[0].check: check is for a provider of kind secret\n7:1 provider[0].token: unknown key"
+         6:9 provider[0].check: check is for a provider of kind secret\n7:1 provider[0].key: unknown key"
     );
     assert_eq!(provider("kind = \"external\""), "1:1 provider[0].about: is missing\n1:1 provider[0].url: is missing");
     let url = |url: &str| provider(&format!("kind = \"external\"\nabout = \"a\"\nurl = \"{url}\""));
