@@ -112,9 +112,9 @@ async fn what_is_configured_is_shown_with_what_to_register() {
         "The shop (shop): configured, kind oauth",
         &format!("http://127.0.0.1:{port}/callback/shop"),
         CLIENT,
-        "client_secret     given",
+        "client_secret      given",
         "orders",
-        "PKCE              not used",
+        "PKCE               not used",
         "audience=api",
         "the provider is not told: no way is documented",
     ] {
@@ -205,7 +205,9 @@ async fn kind_15_a_part_that_people_choose_is_given_to_the_test() {
          input = [{{ name = \"host\", label = \"Your shop\", example = \"acme\" }}]\n"
     );
     config(folder.path(), free_port(), "http://127.0.0.1:9/mcp", &shop);
-    assert!(says(folder.path(), &["show", "shop"], 0).await.contains("{host}: Your shop; for example acme"));
+    assert!(
+        says(folder.path(), &["show", "shop"], 0).await.contains("{host}: Your shop, by each person; for example acme")
+    );
     let told = says(folder.path(), &["test", "shop"], 1).await;
     assert!(lines(&told, "fault")[0].contains("--value host=…"), "{told}");
     let told = says(folder.path(), &["test", "shop", "--value", "host=acme"], 0).await;

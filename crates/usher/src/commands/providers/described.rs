@@ -7,8 +7,8 @@ use crate::{
     config::{
         ClientAuthentication, Definition, Registration,
         definition::{
-            Authorize, Call, Callback, Errors, Expires, Format, Iss, Member, Method, Pkce, Proof, Refresh, RefreshBy,
-            Revocation, Revoked, Rotation, ScopeEncoding, Sent, TokenReply, TokenRequest,
+            Authorize, Call, Callback, ChosenBy, Errors, Expires, Format, Iss, Member, Method, Pkce, Proof, Refresh,
+            RefreshBy, Revocation, Revoked, Rotation, ScopeEncoding, Sent, TokenReply, TokenRequest,
         },
     },
 };
@@ -35,7 +35,7 @@ pub(super) fn definition(definition: &Definition) -> Vec<Line> {
     errors(&definition.errors, &mut lines);
     lines.push(("disconnecting", definition.revocation.as_ref().map_or_else(no_revocation, revocation)));
     if let Some(account) = &definition.account {
-        let members = all(account.members.iter().map(Member::as_str));
+        let members = account.members.iter().map(|member| shown(member.as_str())).collect::<Vec<_>>().join(" or ");
         let of = account.call.as_ref().map_or_else(|| "the token's reply".to_owned(), call);
         lines.push(("connected as", format!("{members}, of {of}")));
     }
@@ -55,8 +55,12 @@ fn client(definition: &Definition) -> String {
         (_, ClientAuthentication::Basic) => "sends its secret as Basic (client_secret_basic)",
         (_, ClientAuthentication::BasicPlain) => "sends its secret as Basic, not encoded (client_secret_basic_plain)",
     };
+    let id = match definition.client_id_parameter.as_str() {
+        "client_id" => String::new(),
+        other => format!("; its id is sent as {}", shown(other)),
+    };
     let public = if definition.public_clients { "; or has none, and sends its id alone" } else { "" };
-    format!("{proof}{public}")
+    format!("{proof}{public}{id}")
 }
 
 fn issuer(definition: &Definition) -> Option<Line> {
@@ -70,7 +74,11 @@ fn issuer(definition: &Definition) -> Option<Line> {
 }
 
 fn input_line(input: &crate::config::definition::Input) -> String {
-    let mut line = format!("{{{}}}: {}", input.name, shown(input.label.get("en")));
+    let by = match input.chosen_by {
+        ChosenBy::User => "by each person",
+        ChosenBy::Operator => "by you, in values",
+    };
+    let mut line = format!("{{{}}}: {}, {by}", input.name, shown(input.label.get("en")));
     if let Some(suffix) = &input.suffix {
         line = format!("{line}, before {}", shown(suffix));
     }
@@ -125,10 +133,11 @@ fn callback(callback: &Callback, lines: &mut Vec<Line>) {
 
 fn token(token: &TokenRequest, lines: &mut Vec<Line>) {
     let mut said = Vec::new();
-    match token.request {
-        Sent::Form => {}
-        Sent::Json => said.push("as JSON".to_owned()),
-        Sent::Query => said.push("in the URL".to_owned()),
+    if token.request != Sent::Form {
+        said.push(sent(token.request).to_owned());
+    }
+    if token.code_parameter != "code" {
+        said.push(format!("the code as {}", shown(&token.code_parameter)));
     }
     if !token.parameters.is_empty() {
         said.push(format!("with {}", parameters(&token.parameters)));

@@ -7,7 +7,8 @@ use crate::{
     commands::{ConfigArgs, change::shown, fail},
     config::{
         ClientAuthentication, Config, Definition, McpAuthorization, OAuth, Per, Provider, ProviderKind, PublicUrl,
-        Registration, closest, definition::catalogue,
+        Registration, closest,
+        definition::{ChosenBy, catalogue},
     },
     oauth,
 };
@@ -109,10 +110,11 @@ fn example(name: &str, definition: &Definition) -> String {
     if definition.client_authentication != ClientAuthentication::None {
         let _ = writeln!(text, "  client_secret_file = \"{name}.secret\"");
     }
-    if let Some(scope) = definition.scope_text.keys().next() {
-        let _ = writeln!(text, "  scopes = [\"{scope}\"]");
+    if !definition.scope_text.is_empty() {
+        text.push_str("  scopes = [\"…\"]          # as few as do; in words below\n");
     }
-    let values = definition.inputs.iter().map(|input| {
+    let chosen = definition.inputs.iter().filter(|input| input.chosen_by == ChosenBy::Operator);
+    let values = chosen.map(|input| {
         let example = input.default.as_deref().or(input.example.as_deref()).unwrap_or("…");
         format!("{} = \"{example}\"", input.name)
     });
@@ -203,7 +205,7 @@ impl Text {
     fn section(&mut self, head: &str, lines: &[described::Line]) {
         let _ = writeln!(self.0, "\n{head}");
         for (label, said) in lines {
-            let _ = writeln!(self.0, "  {label:17} {said}");
+            let _ = writeln!(self.0, "  {label:18} {said}");
         }
     }
 

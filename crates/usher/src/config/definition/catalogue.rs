@@ -75,7 +75,7 @@ mod tests {
     use super::*;
     use crate::config::{
         Template,
-        definition::{Address, Iss, Pkce},
+        definition::{Address, ChosenBy, Iss, Pkce},
     };
 
     fn all() -> impl Iterator<Item = (&'static str, Arc<Definition>)> {
@@ -132,16 +132,14 @@ mod tests {
         }
     }
 
-    /// R-SEC-05: our secret goes where the provider is, whatever a person typed. A host may be chosen in front of a domain of
-    /// the provider's alone.
+    /// R-SEC-05: a client is known at one host, so that a person chooses none of them.
     #[test]
-    fn nobody_chooses_a_whole_host() {
+    fn a_part_of_a_host_is_the_operators_to_choose() {
         for (name, definition) in all() {
-            for address in addresses(&definition) {
-                let host = address.as_str().trim_start_matches("https://").split('/').next().unwrap();
-                assert!(host.matches('.').count() >= 1 && !host.ends_with('}'), "{name} {host}");
-                let fixed = host.rsplit_once('}').map_or(host, |(_, fixed)| fixed);
-                assert!(fixed.trim_start_matches('.').contains('.'), "{name} {host}");
+            let host_of = |address: &&Address| address.as_str().split('/').nth(2).unwrap().to_owned();
+            let hosts: Vec<String> = addresses(&definition).iter().map(host_of).collect();
+            for input in definition.inputs.iter().filter(|input| input.chosen_by == ChosenBy::User) {
+                assert!(!hosts.iter().any(|host| host.contains(&format!("{{{}}}", input.name))), "{name}");
             }
         }
     }
