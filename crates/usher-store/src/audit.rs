@@ -79,12 +79,18 @@ actions! {
     OperationReturned = "operation.returned",
     /// A browser came back from somebody else's page with what is not, or no longer, its own to come back with.
     ReturnRefused = "return.refused",
+    /// A browser came back from a provider with what is not, or no longer, its own to come back with (R-OAUTH-02).
+    CallbackRefused = "callback.refused",
     /// A credential was stored.
     CredentialConnected = "credential.connected",
     /// A client or a destination was allowed a stored credential (R-OAUTH-04, R-GW-04).
     CredentialAllowed = "credential.allowed",
     /// The upstream or the provider rejected a credential.
     CredentialRejected = "credential.rejected",
+    /// The provider refreshes a grant no longer: its user has to connect anew.
+    CredentialDead = "credential.dead",
+    /// A server demanded scopes that a grant lacks.
+    CredentialNarrow = "credential.narrow",
     /// A credential was deleted by its user.
     CredentialDisconnected = "credential.disconnected",
     /// A credential was deleted by the operator.

@@ -78,6 +78,10 @@ points! {
     FormRead = "form-read",
     /// The consent is committed.
     Consented = "consented",
+    /// OAuth: what the way back needs is committed, and the browser not yet sent to the provider.
+    FlowStored = "flow-stored",
+    /// OAuth: the flow is claimed, and its code not yet sent anywhere.
+    FlowClaimed = "flow-claimed",
     /// The key is about to be sent to the provider's check.
     CheckSending = "check-sending",
     /// The provider found the key good.
@@ -112,6 +116,14 @@ points! {
     CredentialRefused = "credential-refused",
     /// A refused credential is marked, and its owner not asked.
     CredentialRejected = "credential-rejected",
+    /// The lease of a refresh is committed, and nothing sent to the provider.
+    RefreshLeased = "refresh-leased",
+    /// A provider has answered to a refresh, and nothing of it is written.
+    RefreshAnswered = "refresh-answered",
+    /// What a refresh brought is written, and not committed.
+    RefreshUncommitted = "refresh-uncommitted",
+    /// It is committed, and nobody was told.
+    Refreshed = "refreshed",
     /// A credential is about to be deleted.
     Disconnecting = "disconnecting",
     /// It is deleted, and not committed.

@@ -18,6 +18,7 @@ mod listen;
 mod lookup;
 mod migrations;
 mod notice;
+mod oauth_client;
 mod private_file;
 mod prune;
 mod rewrap;
@@ -39,7 +40,8 @@ pub use browser::{
 };
 pub use credential::{
     Approval, Completion, ConnectionFilter, Connections, ConnectionsPage, Credential, CredentialKey, CredentialStatus,
-    StoredConnection, Withdrawn,
+    DEMANDED_AT_MOST, DueRefresh, Grant, GrantClient, GrantServer, HeldLease, Lease, REFRESH_LEASE, RESTS_AT_MOST,
+    RefreshFailed, StoredConnection, Withdrawn,
 };
 pub use error::StoreError;
 pub use events::Event;
@@ -48,11 +50,12 @@ pub use fail_point::{FailPoint, FailPointError};
 pub use inspect::{Ending, Inspection, KeyUses, Schema};
 pub use interaction::{
     APPROVAL_LASTS, Advanced, AskReason, Asked, AskingClient, Claim, Claimed, DECLINE_RESTS, DeclinedBy, Destination,
-    ExactCall, FailureReason, Interaction, InteractionId, InteractionState, InvalidId, NewInteraction, OPEN_AT_MOST,
-    OPERATION_AT_MOST, Obstacle, OpenLimits, Operation, OperationError, Resting, StateName, Step, TransitionError,
-    VISIT_LASTS,
+    EXCHANGE_LASTS, ExactCall, FLOW_LASTS, FailureReason, Flow, Interaction, InteractionId, InteractionState,
+    InvalidId, NewInteraction, OPEN_AT_MOST, OPERATION_AT_MOST, Obstacle, OpenLimits, Operation, OperationError,
+    Resting, StateName, Step, TransitionError, VISIT_LASTS,
 };
 pub use keys::{KeyEntry, KeyError, KeyFile, KeyFileEdit, KeyFileError, KeyRing, KeyRole, KeyWrap, WrappedKey};
+pub use oauth_client::OAuthClient;
 pub use private_file::create_private_file;
 pub use prune::Pruned;
 pub use rewrap::Rewrapped;

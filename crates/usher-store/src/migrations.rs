@@ -35,6 +35,7 @@ const STEPS: &[Step] = &[
     step!(7, "portal", "0007_portal"),
     step!(8, "proofs", "0008_proofs"),
     step!(9, "audit", "0009_audit"),
+    step!(10, "grants", "0010_grants"),
 ];
 
 /// The newest version that is known here.

@@ -25,9 +25,10 @@ macro_rules! batch {
 }
 
 pub(crate) const EXPIRE: [&str; 2] = batch!(
-    "UPDATE interactions SET state = 'expired', failure = NULL, operation = NULL, version = version + 1 WHERE id IN ",
+    "UPDATE interactions SET state = 'expired', failure = NULL, operation = NULL, flow_hash = NULL, flow = NULL, \
+     flow_until = NULL, version = version + 1 WHERE id IN ",
     "id",
-    " FROM interactions WHERE state IN ('created', 'opened', 'consented', 'failed') AND expires_at <= $1",
+    " FROM interactions WHERE state IN ('created', 'opened', 'consented', 'exchanging', 'failed') AND expires_at <= $1",
     " RETURNING id"
 );
 /// Approvals whose call came too late or not at all, with the call: what it was called with may be anything about anybody.
@@ -42,6 +43,13 @@ pub(crate) const DROP_OPERATIONS: [&str; 2] = batch!(
     "UPDATE interactions SET operation = NULL WHERE id IN ",
     "id",
     " FROM interactions WHERE operation IS NOT NULL AND proof IS NULL AND expires_at <= $1",
+    " RETURNING id"
+);
+/// Ways back from a provider that nobody came.
+pub(crate) const DROP_FLOWS: [&str; 2] = batch!(
+    "UPDATE interactions SET flow_hash = NULL, flow = NULL, flow_until = NULL WHERE id IN ",
+    "id",
+    " FROM interactions WHERE flow IS NOT NULL AND flow_until <= $1",
     " RETURNING id"
 );
 pub(crate) const DELETE_INTERACTIONS: [&str; 2] = batch!(
@@ -106,6 +114,8 @@ pub struct Pruned {
     pub interactions_expired: u64,
     /// Calls whose question is over, with what they were called with.
     pub operations: u64,
+    /// Ways to a provider from which nobody came back in time, with what was kept for them.
+    pub flows: u64,
     /// Interactions that ended long ago.
     pub interactions_deleted: u64,
     /// MCP sessions that had ended.
@@ -127,7 +137,7 @@ pub struct Pruned {
 }
 
 impl Store {
-    /// Ends interactions that are overdue, and deletes the calls of those that ended, ended sessions, links, sign-ins, notices
+    /// Ends interactions that are overdue, and deletes the calls of those that ended, unused ways back from providers, ended sessions, links, sign-ins, notices
     /// and declines, interactions 30 days after their end, and audit lines after 400 days.
     ///
     /// Works in transactions of 500 rows. If one fails, what came before stays done.
@@ -140,6 +150,7 @@ impl Store {
                 .await?,
             operations: self.sweep(DROP_PROOFS, at, |_| None).await?
                 + self.sweep(DROP_OPERATIONS, at, |_| None).await?,
+            flows: self.sweep(DROP_FLOWS, at, |_| None).await?,
             interactions_deleted: self.sweep(DELETE_INTERACTIONS, micros_before(now, INTERACTIONS), |_| None).await?,
             sessions: self.sweep(DELETE_SESSIONS, at, |key| SessionKey::parse(key).map(Event::Session)).await?,
             notices: self.sweep(DELETE_NOTICES, at, |_| None).await?,

@@ -10,10 +10,10 @@ use elicit::UserId;
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
-use crate::api_key;
 use crate::browser::user_of;
 use crate::vault::{Record, RecordKind, Vault};
 use crate::{KeyError, Store, StoreError, key_notes};
+use crate::{api_key, oauth_client};
 
 /// Rows a transaction: others get their turn in between.
 const BATCH: usize = 100;
@@ -29,7 +29,7 @@ pub(crate) struct Table {
     scope: fn(&AnyRow) -> Result<Vec<String>, sqlx::Error>,
 }
 
-pub(crate) const TABLES: [Table; 4] = [
+pub(crate) const TABLES: [Table; 5] = [
     Table {
         name: "credentials",
         kind: RecordKind::Credential,
@@ -64,6 +64,13 @@ pub(crate) const TABLES: [Table; 4] = [
         swap: "UPDATE api_keys SET seal = $3 WHERE id = $1 AND seal = $2",
         scope: api_key::sealed_columns,
     },
+    Table {
+        name: "oauth_clients",
+        kind: RecordKind::OAuthClient,
+        find: oauth_client::REWRAP,
+        swap: oauth_client::SWAP,
+        scope: oauth_client::sealed_columns,
+    },
 ];
 
 /// What a run of [`Store::rewrap`] did.
@@ -85,7 +92,7 @@ struct Swap {
 }
 
 impl Store {
-    /// Wraps with the active key what an older one wrapped: credentials, sessions of MCP clients and of browsers, keys of the API,
+    /// Wraps with the active key what an older one wrapped: credentials, sessions of MCP clients and of browsers, keys of the API, registrations at authorization servers,
     /// at least until `most` rows are done. What is left is found by the next run, here or on another replica; a row that
     /// somebody changes or deletes meanwhile is theirs. No version, no time and nothing that was sealed changes, and
     /// nobody is told.

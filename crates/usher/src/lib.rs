@@ -16,6 +16,7 @@ pub mod egress;
 mod group;
 pub mod identity;
 pub mod jobs;
+mod kept;
 pub mod mcp;
 pub mod oauth;
 pub mod pages;

@@ -26,6 +26,8 @@ pub fn router(app: Arc<App>) -> Router {
     Router::new()
         .route("/mcp/{upstream}", any(inbound::endpoint))
         .route("/.well-known/oauth-protected-resource/mcp/{upstream}", get(turned_away::protected_resource))
+        .route("/.well-known/usher-client/{provider}/{document}", get(pages::client_document::of_issuer))
+        .route("/.well-known/usher-client/{document}", get(pages::client_document::of_provider))
         .route("/login/links", post(control::login_link))
         .route("/control/reread", post(control::reread))
         .route("/healthz", get(|| async { "ok\n" }))

@@ -8,22 +8,26 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::{Approval, Credential};
+use super::grant::{ReadGrant, WrittenGrant};
+use super::{Approval, Credential, Grant};
 use crate::interaction::Destination;
 use crate::time::micros;
 
-/// Secrets and approvals, sealed together.
+/// Secrets, approvals and a grant, sealed together.
 #[derive(Clone, Default)]
 pub(super) struct Content {
     pub(super) secrets: BTreeMap<String, SecretString>,
     pub(super) approvals: Vec<Approval>,
     pub(super) approved_at: BTreeMap<Approval, Timestamp>,
+    pub(super) grant: Option<Grant>,
 }
 
 #[derive(Serialize)]
 struct Written<'a> {
     secrets: BTreeMap<&'a str, &'a str>,
     approvals: Vec<WrittenApproval<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grant: Option<WrittenGrant<'a>>,
 }
 
 #[derive(Serialize)]
@@ -41,12 +45,15 @@ struct WrittenApproval<'a> {
 struct Read {
     secrets: BTreeMap<String, ReadSecret>,
     approvals: Vec<ReadApproval>,
+    /// Those of before there were any, and what is no OAuth, have none.
+    #[serde(default)]
+    grant: Option<ReadGrant>,
 }
 
 /// Goes into its secret without a stop, so that the text is wiped with it.
 #[derive(Deserialize)]
 #[serde(from = "String")]
-struct ReadSecret(SecretString);
+pub(super) struct ReadSecret(pub(super) SecretString);
 
 impl From<String> for ReadSecret {
     fn from(text: String) -> Self {
@@ -72,6 +79,7 @@ impl Content {
             secrets: credential.secrets.clone(),
             approvals: credential.approvals.clone(),
             approved_at: credential.approved_at.clone(),
+            grant: credential.grant.clone(),
         }
     }
 
@@ -88,6 +96,11 @@ impl Content {
         self.approved_at.retain(|approval, _| approval.client != *client);
     }
 
+    /// What the column says of it.
+    pub(super) fn refresh_at(&self) -> Option<i64> {
+        self.grant.as_ref().and_then(|grant| grant.refresh_at).map(micros)
+    }
+
     pub(super) fn to_bytes(&self) -> Result<Zeroizing<Vec<u8>>, serde_json::Error> {
         let written = Written {
             secrets: self.secrets.iter().map(|(name, secret)| (name.as_str(), secret.expose_secret())).collect(),
@@ -101,6 +114,7 @@ impl Content {
                     at: self.approved_at.get(approval).copied().map(micros),
                 })
                 .collect(),
+            grant: self.grant.as_ref().map(WrittenGrant::from),
         };
         // Room for the longest escapes at once: growing would leave copies of the secrets behind.
         let mut bytes = Zeroizing::new(Vec::with_capacity(self.most_bytes()));
@@ -111,7 +125,7 @@ impl Content {
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
         let read: Read = serde_json::from_slice(bytes)?;
         let secrets = read.secrets.into_iter().map(|(name, ReadSecret(secret))| (name, secret)).collect();
-        let mut content = Self { secrets, ..Self::default() };
+        let mut content = Self { secrets, grant: read.grant.map(Grant::from), ..Self::default() };
         for ReadApproval { client, upstream, target, at } in read.approvals {
             let approval = Approval { client, destination: Destination { upstream, target } };
             if let Some(at) = at.and_then(|micros| Timestamp::from_microsecond(micros).ok()) {
@@ -129,7 +143,8 @@ impl Content {
             let Destination { upstream, target } = &approval.destination;
             6 * (approval.client.as_str().len() + upstream.len() + target.len()) + 96
         });
-        64 + secrets.chain(approvals).sum::<usize>()
+        let grant = self.grant.as_ref().map(Grant::most_bytes);
+        64 + secrets.chain(approvals).chain(grant).sum::<usize>()
     }
 }
 

@@ -2,8 +2,12 @@
 
 mod clients;
 mod content;
+mod demand;
 mod find;
+mod grant;
+mod lease;
 mod list;
+mod refresh;
 mod row;
 mod write;
 
@@ -15,19 +19,27 @@ use jiff::{SignedDuration, Timestamp};
 use secrecy::SecretString;
 
 pub use self::clients::Withdrawn;
+pub use self::demand::DEMANDED_AT_MOST;
 pub(crate) use self::find::FIND;
 #[cfg(test)]
 pub(crate) use self::find::{DELETE, OF_USER};
+pub use self::grant::{Grant, GrantClient, GrantServer};
+#[cfg(test)]
+pub(crate) use self::lease::{DUE, GIVE_UP, LEASE, PUT_OFF, REMAINING};
+pub use self::lease::{DueRefresh, HeldLease, Lease, REFRESH_LEASE, RESTS_AT_MOST};
 #[cfg(test)]
 pub(crate) use self::list::{ALL, OF_ID, OF_PROVIDER, REVOKE};
 pub use self::list::{ConnectionFilter, ConnectionsPage, StoredConnection};
+pub use self::refresh::RefreshFailed;
+#[cfg(test)]
+pub(crate) use self::refresh::{DEAD, LATER};
 pub(crate) use self::write::Change;
-use crate::interaction::Destination;
+use crate::interaction::{Destination, StateName};
 use crate::{lookup, token};
 
 /// A credential, opened.
 ///
-/// Secrets and approvals are sealed together, so that nobody who writes to the
+/// Secrets, approvals and the grant are sealed together, so that nobody who writes to the
 /// database can have the credential sent elsewhere (R-GW-04).
 #[derive(Debug, Clone)]
 pub struct Credential {
@@ -53,6 +65,10 @@ pub struct Credential {
     pub approvals: Vec<Approval>,
     /// When each was agreed to, where that was kept.
     pub approved_at: BTreeMap<Approval, Timestamp>,
+    /// What a third party granted, where it was (OAuth).
+    pub grant: Option<Grant>,
+    /// How often in a row its refresh failed.
+    pub attempts: u32,
 }
 
 /// What a user connected.
@@ -72,6 +88,9 @@ pub enum CredentialStatus {
     Working,
     /// The upstream or the provider said no. The user is asked again.
     Rejected,
+    /// It works, but a server demanded scopes that it lacks. The user is asked for more where they are needed; until then it is
+    /// used as it is.
+    Narrow,
 }
 
 /// What the user agreed to: this client may have the credential sent there.
@@ -92,6 +111,14 @@ pub enum Completion {
     Connect {
         /// The secret fields by name.
         secrets: BTreeMap<String, SecretString>,
+    },
+    /// A third party granted it (OAuth), to an interaction that is [exchanging](crate::Store::claim_flow). Replaces what was
+    /// stored, as with [`Connect`](Self::Connect); until then that stays.
+    Grant {
+        /// The access token, and further fields that templates may use.
+        secrets: BTreeMap<String, SecretString>,
+        /// What goes with it.
+        grant: Box<Grant>,
     },
     /// The user allowed this interaction's client and destination the stored credential.
     Allow,
@@ -128,17 +155,36 @@ impl fmt::Display for CredentialKey {
     }
 }
 
+impl Completion {
+    /// In which state an interaction completes so.
+    pub(crate) fn follows(&self) -> StateName {
+        match self {
+            Self::Grant { .. } => StateName::Exchanging,
+            Self::Connect { .. } | Self::Allow | Self::Once { .. } => StateName::Consented,
+        }
+    }
+}
+
 impl CredentialStatus {
+    /// Whether it may be used: until it is rejected.
+    pub fn is_usable(self) -> bool {
+        match self {
+            Self::Working | Self::Narrow => true,
+            Self::Rejected => false,
+        }
+    }
+
     /// The name in rows and logs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Working => "working",
             Self::Rejected => "rejected",
+            Self::Narrow => "narrow",
         }
     }
 
     pub(crate) fn parse(name: &str) -> Option<Self> {
-        [Self::Working, Self::Rejected].into_iter().find(|status| status.as_str() == name)
+        [Self::Working, Self::Rejected, Self::Narrow].into_iter().find(|status| status.as_str() == name)
     }
 }
 

@@ -5,7 +5,7 @@ use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
 use super::content::Content;
-use super::{Credential, CredentialStatus};
+use super::{Credential, CredentialStatus, Grant};
 use crate::time::timestamp;
 use crate::vault::{Record, RecordKind, Vault};
 use crate::{KeyError, StoreError};
@@ -14,7 +14,7 @@ const TABLE: &str = "credentials";
 
 macro_rules! columns {
     () => {
-        "id, credential_key, provider, version, status, created_at, updated_at, last_used_at, sealed"
+        "id, credential_key, provider, version, status, created_at, updated_at, last_used_at, refresh_at, attempts, sealed"
     };
 }
 pub(super) use columns;
@@ -34,7 +34,11 @@ pub(super) fn credential(row: &AnyRow, user: &UserId, provider: &str, vault: &Va
         id: id.clone(),
         source,
     })?;
-    let last_used: Option<i64> = row.try_get("last_used_at")?;
+    let time = |column: &str| -> Result<Option<_>, StoreError> {
+        let micros: Option<i64> = row.try_get(column)?;
+        micros.map(|micros| timestamp(micros, TABLE)).transpose()
+    };
+    let refresh_at = time("refresh_at")?;
     Ok(Credential {
         id,
         user: user.clone(),
@@ -43,10 +47,13 @@ pub(super) fn credential(row: &AnyRow, user: &UserId, provider: &str, vault: &Va
         status: status(row)?,
         created_at: timestamp(row.try_get("created_at")?, TABLE)?,
         updated_at: timestamp(row.try_get("updated_at")?, TABLE)?,
-        last_used_at: last_used.map(|micros| timestamp(micros, TABLE)).transpose()?,
+        last_used_at: time("last_used_at")?,
         secrets: content.secrets,
         approvals: content.approvals,
         approved_at: content.approved_at,
+        grant: content.grant.map(|grant| Grant { refresh_at, ..grant }),
+        attempts: u32::try_from(row.try_get::<i64, _>("attempts")?)
+            .map_err(|_| StoreError::impossible(TABLE, "a number of attempts that is none"))?,
     })
 }
 

@@ -12,11 +12,15 @@ use crate::time::micros;
 use crate::{Store, StoreError, key_notes};
 
 const INSERT: &str = "INSERT INTO credentials (id, credential_key, user_key, issuer, subject, provider, \
-     version, status, created_at, updated_at, sealed) \
-     VALUES ($1, $2, $3, $4, $5, $6, $9, 'working', $7, $7, $8) \
+     version, status, created_at, updated_at, sealed, refresh_at) \
+     VALUES ($1, $2, $3, $4, $5, $6, $9, $10, $7, $7, $8, $11) \
      ON CONFLICT (credential_key) DO NOTHING";
+/// Who is refreshing it goes on.
 const UPDATE: &str = "UPDATE credentials SET version = version + 1, status = $4, updated_at = $5, \
      sealed = $3 WHERE id = $1 AND version = $2";
+/// Whoever is refreshing the one of before has nothing to refresh any more.
+const REPLACE: &str = "UPDATE credentials SET version = version + 1, status = $4, updated_at = $5, sealed = $3, \
+     refresh_at = $6, lease_owner = NULL, lease_until = NULL, attempts = 0 WHERE id = $1 AND version = $2";
 const DELETE: &str = "DELETE FROM credentials WHERE id = $1 AND version = $2";
 
 /// What is there before an interaction completes.
@@ -57,7 +61,13 @@ impl Store {
         match completion {
             Completion::Connect { secrets } => {
                 content.secrets.clone_from(secrets);
+                content.grant = None;
                 status = CredentialStatus::Working;
+            }
+            Completion::Grant { secrets, grant } => {
+                content.secrets.clone_from(secrets);
+                status = grant.status();
+                content.grant = Some(grant.as_ref().clone());
             }
             Completion::Allow if !matches!(stored, Stored::Readable(_)) => return Ok(Change::NoCredential),
             Completion::Allow => {}
@@ -69,14 +79,17 @@ impl Store {
         content.approve(approval, now);
 
         let changed = match stored {
-            Stored::Readable(current) => self.update(connection, &current, &content, status, now).await?,
-            Stored::Nothing => self.insert(connection, interaction, &content, 1, now).await?,
+            Stored::Readable(current) if matches!(completion, Completion::Allow) => {
+                self.update(connection, &current, &content, status, now).await?
+            }
+            Stored::Readable(current) => self.replace(connection, &current, &content, status, now).await?,
+            Stored::Nothing => self.insert(connection, interaction, &content, (1, status), now).await?,
             Stored::Unreadable { id, version } => {
                 // If somebody else is first, their row is still there and the insertion finds it.
                 sqlx::query(DELETE).bind(id).bind(version).execute(&mut *connection).await?;
                 // Not from 1: a call that used the old secret must not have the new one taken for rejected.
                 let next = version.saturating_add(1).max(1);
-                self.insert(connection, interaction, &content, next, now).await?
+                self.insert(connection, interaction, &content, (next, status), now).await?
             }
         };
         Ok(if changed == 0 { Change::Overtaken } else { Change::Stored })
@@ -105,7 +118,7 @@ impl Store {
         connection: &mut AnyConnection,
         interaction: &Interaction,
         content: &Content,
-        version: i64,
+        (version, status): (i64, CredentialStatus),
         now: Timestamp,
     ) -> Result<u64, StoreError> {
         let user = &interaction.principal.user;
@@ -122,12 +135,37 @@ impl Store {
             .bind(micros(now))
             .bind(sealed.clone())
             .bind(version)
+            .bind(status.as_str())
+            .bind(content.refresh_at())
             .execute(&mut *connection)
             .await?;
         self.stored_as(connection, &sealed, result.rows_affected()).await
     }
 
-    /// If it is still the version that was read: 1, else 0.
+    /// Other secrets, or another grant, if it is still the version that was read: 1, else 0.
+    pub(super) async fn replace(
+        &self,
+        connection: &mut AnyConnection,
+        current: &Credential,
+        content: &Content,
+        status: CredentialStatus,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let place = [current.provider.as_str()];
+        let sealed = self.seal(&row::place(&current.id, &current.user, &place), content)?;
+        let result = sqlx::query(REPLACE)
+            .bind(current.id.clone())
+            .bind(current.version)
+            .bind(sealed.clone())
+            .bind(status.as_str())
+            .bind(micros(now))
+            .bind(content.refresh_at())
+            .execute(&mut *connection)
+            .await?;
+        self.stored_as(connection, &sealed, result.rows_affected()).await
+    }
+
+    /// What is said and agreed of the same secrets, if it is still the version that was read: 1, else 0.
     pub(super) async fn update(
         &self,
         connection: &mut AnyConnection,

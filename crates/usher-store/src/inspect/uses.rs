@@ -15,12 +15,15 @@ const SESSIONS: &str =
 const BROWSER_SESSIONS: &str =
     "SELECT COUNT(*) AS number, MAX(expires_at) AS until FROM browser_sessions WHERE key_id = $1 AND expires_at > $2";
 const API_KEYS: &str = "SELECT COUNT(*) AS number FROM api_keys WHERE key_id = $1";
+const OAUTH_CLIENTS: &str = "SELECT COUNT(*) AS number FROM oauth_clients WHERE key_id = $1";
 // These last for minutes, so there are few, and no index for this alone.
 const QUESTIONS: &str = "SELECT seal, expires_at FROM interactions \
-     WHERE state IN ('created', 'opened', 'consented', 'failed') AND expires_at > $1";
+     WHERE state IN ('created', 'opened', 'consented', 'exchanging', 'failed') AND expires_at > $1";
 // What was approved for one call, for as long as that may come; not many, by an index over all of them.
 const APPROVALS: &str = "SELECT proof AS seal, proof_until AS expires_at FROM interactions \
      WHERE proof IS NOT NULL AND proof_until > $1";
+const FLOWS: &str = "SELECT flow AS seal, flow_until AS expires_at FROM interactions \
+     WHERE flow IS NOT NULL AND flow_until > $1";
 const LOGIN_LINKS: &str = "SELECT seal, expires_at FROM login_links WHERE expires_at > $1";
 
 /// What a master key still opens.
@@ -34,10 +37,14 @@ pub struct KeyUses {
     pub browser_sessions: Ending,
     /// Keys of the API, likewise; they stay until they expire or are revoked.
     pub api_keys: u64,
+    /// Our registrations at authorization servers, likewise; they stay.
+    pub oauth_clients: u64,
     /// Questions that are open.
     pub questions: Ending,
     /// Calls that were approved once and have not come yet.
     pub approvals: Ending,
+    /// Ways to a provider from which somebody may come back.
+    pub flows: Ending,
     /// Sign-in links that nobody used yet.
     pub login_links: Ending,
 }
@@ -74,11 +81,13 @@ impl Inspection {
             for id in ids {
                 let credentials = sqlx::query(CREDENTIALS).bind(id.clone()).fetch_one(&mut *connection).await?;
                 let api_keys = sqlx::query(API_KEYS).bind(id.clone()).fetch_one(&mut *connection).await?;
+                let clients = sqlx::query(OAUTH_CLIENTS).bind(id.clone()).fetch_one(&mut *connection).await?;
                 let of_key = KeyUses {
                     credentials: number(credentials.try_get("number")?),
                     sessions: count(connection, SESSIONS, id, now).await?,
                     browser_sessions: count(connection, BROWSER_SESSIONS, id, now).await?,
                     api_keys: number(api_keys.try_get("number")?),
+                    oauth_clients: number(clients.try_get("number")?),
                     ..KeyUses::default()
                 };
                 uses.insert(id.clone(), of_key);
@@ -88,6 +97,9 @@ impl Inspection {
             }
             for (key, until) in seals(connection, APPROVALS, now).await? {
                 uses.entry(key).and_modify(|uses| uses.approvals.add(until));
+            }
+            for (key, until) in seals(connection, FLOWS, now).await? {
+                uses.entry(key).and_modify(|uses| uses.flows.add(until));
             }
             for (key, until) in seals(connection, LOGIN_LINKS, now).await? {
                 uses.entry(key).and_modify(|uses| uses.login_links.add(until));

@@ -11,7 +11,8 @@ use crate::{Event, Store, StoreError, fail_point};
 
 pub(crate) const ADVANCE: &str = concat!(
     "UPDATE interactions SET state = $3, state_at = COALESCE($4, state_at), failure = $5, \
-     operation = CASE WHEN $3 IN ('declined', 'expired') THEN NULL ELSE operation END, version = version + 1 WHERE id = $1 AND version = $2 RETURNING ",
+     operation = CASE WHEN $3 IN ('declined', 'expired') THEN NULL ELSE operation END, flow_hash = NULL, flow = NULL, \
+     flow_until = NULL, version = version + 1 WHERE id = $1 AND version = $2 RETURNING ",
     columns!()
 );
 

@@ -14,7 +14,8 @@ use crate::time::{micros, timestamp};
 use crate::{SessionKey, Store, StoreError, fail_point, lookup, notice};
 
 pub(crate) const EXPIRE: &str = concat!(
-    "UPDATE interactions SET state = 'expired', operation = NULL, version = version + 1 WHERE ask_key = $1 AND ",
+    "UPDATE interactions SET state = 'expired', operation = NULL, flow_hash = NULL, flow = NULL, flow_until = NULL, \
+     version = version + 1 WHERE ask_key = $1 AND ",
     open_states!(),
     " AND expires_at <= $2"
 );
@@ -168,7 +169,8 @@ impl Store {
                     transaction.rollback().await?;
                     return Ok(refused);
                 };
-                let interaction = row::interaction(&row)?;
+                // One whose exchange was cut off is open still, and shown as what it is.
+                let interaction = row::interaction(&row)?.at(now);
                 note(&mut transaction, &interaction, interaction.id == one.id, notify, now).await?;
                 asked.push((index, interaction));
             }

@@ -16,7 +16,7 @@ impl Store {
     /// Stores the credential, the approval of a client, or the [proof](Store::claim) that a call was approved, and completes the interaction, in one
     /// transaction: never the one without the other, and never twice (R-OAUTH-01).
     ///
-    /// Only what was consented to completes, and only if its row is as it was asked
+    /// Only what was consented to completes, a [grant](Completion::Grant) only from [exchanging](Store::claim_flow), and only if its row is as it was asked
     /// ([`StoreError::Unopened`] otherwise; what was changed in the database is audited). Waiters are told after the commit.
     pub async fn complete(
         &self,
@@ -25,7 +25,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<Advanced, StoreError> {
         let from = interaction.state.name();
-        let next = match interaction.completed(now) {
+        let next = match interaction.completed(completion.follows(), now) {
             Ok(next) => next,
             Err(error) => return Ok(Advanced::Refused(error)),
         };
@@ -80,7 +80,7 @@ impl Store {
             Completion::Once { lasts } => {
                 once::prove(&mut transaction, &done, now + *lasts, &self.shared.vault).await?
             }
-            Completion::Connect { .. } | Completion::Allow => None,
+            Completion::Connect { .. } | Completion::Grant { .. } | Completion::Allow => None,
         };
         let lacks_call = matches!(completion, Completion::Once { .. }) && approved.is_none();
         if let Some(obstacle) = obstacle.or(lacks_call.then_some(Obstacle::NoOperation)) {
@@ -89,7 +89,7 @@ impl Store {
         }
         decline::forget(&mut transaction, &done.id).await?;
         let stored = match completion {
-            Completion::Connect { .. } => AuditAction::CredentialConnected,
+            Completion::Connect { .. } | Completion::Grant { .. } => AuditAction::CredentialConnected,
             Completion::Allow => AuditAction::CredentialAllowed,
             Completion::Once { .. } => AuditAction::OperationApproved,
         };

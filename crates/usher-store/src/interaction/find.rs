@@ -89,7 +89,10 @@ impl Store {
         Self::within(async {
             let rows =
                 sqlx::query(WAITING).bind(user_key(user)).bind(micros(now)).fetch_all(&self.shared.reader).await?;
-            let mut waiting = rows.iter().map(row::interaction).collect::<Result<Vec<_>, _>>()?;
+            let mut waiting =
+                rows.iter().map(|row| Ok(row::interaction(row)?.at(now))).collect::<Result<Vec<_>, StoreError>>()?;
+            // One whose exchange was cut off has failed, whatever its row says.
+            waiting.retain(|interaction| interaction.state.is_open());
             waiting
                 .sort_by(|one, other| (Reverse(one.created_at), &one.id).cmp(&(Reverse(other.created_at), &other.id)));
             Ok(waiting)

@@ -6,6 +6,7 @@ mod client;
 mod complete;
 mod decline;
 mod find;
+mod flow;
 mod id;
 mod lock;
 mod once;
@@ -22,11 +23,14 @@ use jiff::Timestamp;
 pub use self::ask::{Asked, OPEN_AT_MOST, OpenLimits};
 pub use self::client::AskingClient;
 pub use self::decline::{DECLINE_RESTS, Resting};
+pub use self::flow::{FLOW_LASTS, Flow};
 pub use self::id::{InteractionId, InvalidId};
 pub(crate) use self::lock::lock_of_user;
 pub use self::once::{APPROVAL_LASTS, Claim, Claimed, ExactCall, VISIT_LASTS};
 pub use self::operation::{OPERATION_AT_MOST, Operation, OperationError};
-pub use self::state::{DeclinedBy, FailureReason, InteractionState, Obstacle, StateName, Step, TransitionError};
+pub use self::state::{
+    DeclinedBy, EXCHANGE_LASTS, FailureReason, InteractionState, Obstacle, StateName, Step, TransitionError,
+};
 pub(crate) use self::withdraw::withdraw_of_client;
 #[cfg(test)]
 pub(crate) use self::{
@@ -35,6 +39,7 @@ pub(crate) use self::{
     client::APPROVALS_OF,
     decline::{DECLINED, RELEASE, REST_OF, RESTS},
     find::{CLAIM, FIND, WAITING, find_several},
+    flow::{CLAIM_FLOW, FIND_FLOW, KEEP_FLOW},
     once::{MOVE, PROVED},
     returns::TAKE as TAKE_RETURN,
     seal::find_operations,
@@ -61,6 +66,8 @@ pub enum AskReason {
     NewClient,
     /// The user has not yet allowed it to be sent there (R-GW-04).
     NewDestination,
+    /// The stored grant lacks scopes that are needed.
+    MoreScopes,
 }
 
 impl AskReason {
@@ -71,11 +78,12 @@ impl AskReason {
             Self::Rejected => "rejected",
             Self::NewClient => "new-client",
             Self::NewDestination => "new-destination",
+            Self::MoreScopes => "more-scopes",
         }
     }
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        [Self::Missing, Self::Rejected, Self::NewClient, Self::NewDestination]
+        [Self::Missing, Self::Rejected, Self::NewClient, Self::NewDestination, Self::MoreScopes]
             .into_iter()
             .find(|reason| reason.as_str() == text)
     }

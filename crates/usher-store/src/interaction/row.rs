@@ -14,7 +14,7 @@ const TABLE: &str = "interactions";
 /// The states in which somebody may go on. The partial indices say the same, word for word.
 macro_rules! open_states {
     () => {
-        "state IN ('created', 'opened', 'consented')"
+        "state IN ('created', 'opened', 'consented', 'exchanging')"
     };
 }
 
@@ -41,9 +41,11 @@ impl From<&InteractionState> for StateColumns {
         use InteractionState as S;
         let (at, failure) = match state {
             S::Created | S::Expired => (None, None),
-            S::Opened { at } | S::Consented { at } | S::Completed { at } | S::Declined { at } => {
-                (Some(micros(*at)), None)
-            }
+            S::Opened { at }
+            | S::Consented { at }
+            | S::Exchanging { at }
+            | S::Completed { at }
+            | S::Declined { at } => (Some(micros(*at)), None),
             S::Failed { at, reason } => (Some(micros(*at)), Some(reason.as_str())),
         };
         Self { state: state.name().as_str(), at, failure }
@@ -80,13 +82,16 @@ fn state(name: &str, at: i64, failure: Option<&str>) -> Result<InteractionState,
         ("created", None) => Ok(S::Created),
         ("opened", None) => Ok(S::Opened { at }),
         ("consented", None) => Ok(S::Consented { at }),
+        ("exchanging", None) => Ok(S::Exchanging { at }),
         ("completed", None) => Ok(S::Completed { at }),
         ("declined", None) => Ok(S::Declined { at }),
         ("failed", Some(Some(reason))) => Ok(S::Failed { at, reason }),
         ("expired", None) => Ok(S::Expired),
-        (name @ ("created" | "opened" | "consented" | "completed" | "declined" | "failed" | "expired"), _) => {
-            Err(StoreError::impossible(TABLE, format!("the state {name} with the failure {failure:?}")))
-        }
+        (
+            name
+            @ ("created" | "opened" | "consented" | "exchanging" | "completed" | "declined" | "failed" | "expired"),
+            _,
+        ) => Err(StoreError::impossible(TABLE, format!("the state {name} with the failure {failure:?}"))),
         (other, _) => Err(StoreError::impossible(TABLE, format!("the state {other:?}"))),
     }
 }
@@ -105,6 +110,7 @@ mod tests {
             S::Created,
             S::Opened { at },
             S::Consented { at },
+            S::Exchanging { at },
             S::Completed { at },
             S::Declined { at },
             S::Failed { at, reason: FailureReason::StoreTrouble },

@@ -32,12 +32,12 @@ fn scope<'a>(
     fixed.into_iter().chain(asked_by).collect()
 }
 
-fn scope_of(interaction: &Interaction) -> Vec<&str> {
+pub(super) fn scope_of(interaction: &Interaction) -> Vec<&str> {
     let Interaction { principal, provider, destination, asked_by, .. } = interaction;
     scope(principal, provider, destination, asked_by.as_deref())
 }
 
-fn place<'a>(id: &'a InteractionId, principal: &'a Principal, scope: &'a [&'a str]) -> Record<'a> {
+pub(super) fn place<'a>(id: &'a InteractionId, principal: &'a Principal, scope: &'a [&'a str]) -> Record<'a> {
     Record { kind: RecordKind::Interaction, id: id.as_str(), user: &principal.user, scope }
 }
 

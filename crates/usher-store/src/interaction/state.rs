@@ -2,15 +2,19 @@
 
 use std::fmt;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::Interaction;
 use crate::time::whole_micros;
 
+/// How long a code may take to be exchanged at the provider. What takes longer was cut off: longer than the deadline of the
+/// requests of an exchange, all together.
+pub const EXCHANGE_LASTS: SignedDuration = SignedDuration::from_secs(60);
+
 /// How far an interaction has come.
 ///
 /// ```text
-/// Created → Opened → Consented → Completed
+/// Created → Opened → Consented → Exchanging → Completed           (Exchanging: OAuth only)
 ///        ↘ Declined   ↘ Failed (may be started again)   ↘ Expired
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +29,12 @@ pub enum InteractionState {
     /// The user agreed.
     Consented {
         /// When.
+        at: Timestamp,
+    },
+    /// The browser came back from the provider, and what it brought is being exchanged for a grant. For longer than
+    /// [`EXCHANGE_LASTS`] it is none: the process that did it is gone, see [`Interaction::at`].
+    Exchanging {
+        /// Since when.
         at: Timestamp,
     },
     /// The credential is stored, in the same transaction.
@@ -55,6 +65,7 @@ pub enum StateName {
     Created,
     Opened,
     Consented,
+    Exchanging,
     Completed,
     Declined,
     Failed,
@@ -68,6 +79,10 @@ pub enum FailureReason {
     ProviderUnreachable,
     /// The provider answered with an error or with garbage.
     ProviderRefused,
+    /// The person said no at the provider.
+    ProviderDeclined,
+    /// The provider refuses our registration: the operator has to put the configuration right.
+    Misconfigured,
     /// Our store could not keep the credential.
     StoreTrouble,
     /// We stopped in the middle.
@@ -142,7 +157,7 @@ impl fmt::Display for Obstacle {
 impl InteractionState {
     /// Whether somebody may still go on with it.
     pub fn is_open(&self) -> bool {
-        matches!(self, Self::Created | Self::Opened { .. } | Self::Consented { .. })
+        matches!(self, Self::Created | Self::Opened { .. } | Self::Consented { .. } | Self::Exchanging { .. })
     }
 
     /// Its name.
@@ -151,6 +166,7 @@ impl InteractionState {
             Self::Created => StateName::Created,
             Self::Opened { .. } => StateName::Opened,
             Self::Consented { .. } => StateName::Consented,
+            Self::Exchanging { .. } => StateName::Exchanging,
             Self::Completed { .. } => StateName::Completed,
             Self::Declined { .. } => StateName::Declined,
             Self::Failed { .. } => StateName::Failed,
@@ -166,6 +182,7 @@ impl StateName {
             Self::Created => "created",
             Self::Opened => "opened",
             Self::Consented => "consented",
+            Self::Exchanging => "exchanging",
             Self::Completed => "completed",
             Self::Declined => "declined",
             Self::Failed => "failed",
@@ -186,29 +203,46 @@ impl FailureReason {
         match self {
             Self::ProviderUnreachable => "provider-unreachable",
             Self::ProviderRefused => "provider-refused",
+            Self::ProviderDeclined => "provider-declined",
+            Self::Misconfigured => "misconfigured",
             Self::StoreTrouble => "store-trouble",
             Self::Interrupted => "interrupted",
         }
     }
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        [Self::ProviderUnreachable, Self::ProviderRefused, Self::StoreTrouble, Self::Interrupted]
-            .into_iter()
-            .find(|reason| reason.as_str() == text)
+        [
+            Self::ProviderUnreachable,
+            Self::ProviderRefused,
+            Self::ProviderDeclined,
+            Self::Misconfigured,
+            Self::StoreTrouble,
+            Self::Interrupted,
+        ]
+        .into_iter()
+        .find(|reason| reason.as_str() == text)
     }
 }
 
 impl Interaction {
-    /// The same, with the state that it has at `now`: past its end, what is not
-    /// answered is expired. Completed and declined stay what they are.
+    /// The same, with the state that it has at `now`: past its end, what is not answered is expired, and an exchange that
+    /// takes longer than [`EXCHANGE_LASTS`] was cut off. Completed and declined stay what they are.
     #[must_use]
     pub fn at(mut self, now: Timestamp) -> Self {
         use InteractionState as S;
         if self.expires_at <= now {
             self.state = match self.state {
-                S::Created | S::Opened { .. } | S::Consented { .. } | S::Failed { .. } => S::Expired,
+                S::Created | S::Opened { .. } | S::Consented { .. } | S::Exchanging { .. } | S::Failed { .. } => {
+                    S::Expired
+                }
                 end @ (S::Completed { .. } | S::Declined { .. } | S::Expired) => end,
             };
+        }
+        if let S::Exchanging { at } = self.state
+            && let Ok(until) = at.checked_add(EXCHANGE_LASTS)
+            && until <= now
+        {
+            self.state = S::Failed { at: until, reason: FailureReason::Interrupted };
         }
         self
     }
@@ -222,29 +256,24 @@ impl Interaction {
         let at = whole_micros(now);
         let next = match (step, &current.state) {
             (Step::Open, S::Created) | (Step::Restart, S::Failed { .. }) => S::Opened { at },
-            (Step::Open, S::Opened { .. } | S::Consented { .. }) | (Step::Consent, S::Consented { .. }) => {
-                return Ok(current);
-            }
+            (Step::Open, S::Opened { .. } | S::Consented { .. } | S::Exchanging { .. })
+            | (Step::Consent, S::Consented { .. } | S::Exchanging { .. }) => return Ok(current),
             (Step::Consent, S::Opened { .. }) => S::Consented { at },
-            (Step::Decline { .. }, S::Created | S::Opened { .. } | S::Consented { .. } | S::Failed { .. }) => {
-                S::Declined { at }
-            }
-            (Step::Fail(reason), S::Created | S::Opened { .. } | S::Consented { .. }) => S::Failed { at, reason },
-            (Step::Withdraw, S::Created | S::Opened { .. } | S::Consented { .. } | S::Failed { .. }) => S::Expired,
+            (Step::Fail(reason), open) if open.is_open() => S::Failed { at, reason },
+            (Step::Decline { .. }, state) if state.is_open() || matches!(state, S::Failed { .. }) => S::Declined { at },
+            (Step::Withdraw, state) if state.is_open() || matches!(state, S::Failed { .. }) => S::Expired,
             (step, state) => return Err(TransitionError::order(state, step.target())),
         };
         Ok(current.become_state(next))
     }
 
-    /// The last step: only what was consented to completes.
-    pub(crate) fn completed(self, now: Timestamp) -> Result<Self, TransitionError> {
+    /// The last step: only what was consented to completes, and a grant only once it was exchanged for.
+    pub(crate) fn completed(self, from: StateName, now: Timestamp) -> Result<Self, TransitionError> {
         let current = self.at(now);
-        match current.state {
-            InteractionState::Consented { .. } => {
-                Ok(current.become_state(InteractionState::Completed { at: whole_micros(now) }))
-            }
-            state => Err(TransitionError::order(&state, StateName::Completed)),
+        if current.state.name() != from {
+            return Err(TransitionError::order(&current.state, StateName::Completed));
         }
+        Ok(current.become_state(InteractionState::Completed { at: whole_micros(now) }))
     }
 
     fn become_state(mut self, state: InteractionState) -> Self {

@@ -1,18 +1,19 @@
 use elicit::{ClientId, Principal, SystemRandom, UserId};
 use jiff::Timestamp;
 
-use super::{DeclinedBy, FailureReason, InteractionState as S, Obstacle, StateName, Step};
+use super::{DeclinedBy, EXCHANGE_LASTS, FailureReason, InteractionState as S, Obstacle, StateName, Step};
 use crate::{AskReason, Destination, Interaction, InteractionId};
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }
 
-fn all() -> [S; 7] {
+fn all() -> [S; 8] {
     [
         S::Created,
         S::Opened { at: at(1) },
         S::Consented { at: at(1) },
+        S::Exchanging { at: at(1) },
         S::Completed { at: at(1) },
         S::Declined { at: at(1) },
         S::Failed { at: at(1), reason: FailureReason::Interrupted },
@@ -49,15 +50,18 @@ fn each_step_leads_where_it_should_and_nowhere_else() {
     let declined = Some(S::Declined { at: now });
     let failed = Some(S::Failed { at: now, reason });
     let expired = Some(S::Expired);
-    let [_, is_opened, is_consented, ..] = all().map(Some);
-    // The columns: created, opened, consented, completed, declined, failed, expired.
+    let [_, is_opened, is_consented, is_exchanging, ..] = all().map(Some);
+    // The columns: created, opened, consented, exchanging, completed, declined, failed, expired.
     let table = [
-        (Step::Open, [opened, is_opened, is_consented, None, None, None, None]),
-        (Step::Consent, [None, consented, is_consented, None, None, None, None]),
-        (Step::Decline { by: DeclinedBy::Client }, [declined, declined, declined, None, None, declined, None]),
-        (Step::Fail(reason), [failed, failed, failed, None, None, None, None]),
-        (Step::Restart, [None, None, None, None, None, opened, None]),
-        (Step::Withdraw, [expired, expired, expired, None, None, expired, None]),
+        (Step::Open, [opened, is_opened, is_consented, is_exchanging, None, None, None, None]),
+        (Step::Consent, [None, consented, is_consented, is_exchanging, None, None, None, None]),
+        (
+            Step::Decline { by: DeclinedBy::Client },
+            [declined, declined, declined, declined, None, None, declined, None],
+        ),
+        (Step::Fail(reason), [failed, failed, failed, failed, None, None, None, None]),
+        (Step::Restart, [None, None, None, None, None, None, opened, None]),
+        (Step::Withdraw, [expired, expired, expired, expired, None, None, expired, None]),
     ];
     for (step, expected) in table {
         for (from, expected) in all().into_iter().zip(expected) {
@@ -77,19 +81,37 @@ fn each_step_leads_where_it_should_and_nowhere_else() {
     }
 }
 
-/// R-OAUTH-03: without consent nothing completes.
+/// R-OAUTH-02, R-OAUTH-03: without consent nothing completes, and nothing of a provider's without the claim of its flow.
 #[test]
-fn only_what_was_consented_to_completes() {
-    for from in all() {
-        let completed = interaction(from).completed(at(2));
-        if from.name() == StateName::Consented {
-            let completed = completed.unwrap();
-            assert_eq!(completed.state, S::Completed { at: at(2) });
-            assert_eq!(completed.version, 8);
-        } else {
-            assert_eq!(completed.unwrap_err().from, from.name());
+fn only_what_was_consented_to_or_is_exchanged_completes() {
+    for follows in [StateName::Consented, StateName::Exchanging] {
+        for from in all() {
+            let completed = interaction(from).completed(follows, at(2));
+            if from.name() == follows {
+                let completed = completed.unwrap();
+                assert_eq!(completed.state, S::Completed { at: at(2) });
+                assert_eq!(completed.version, 8);
+            } else {
+                assert_eq!(completed.unwrap_err().from, from.name());
+            }
         }
     }
+}
+
+/// R-OAUTH-02, R-SEC-04: an exchange that was cut off is a failure that can be started again, and completes no more.
+#[test]
+fn an_exchange_that_takes_too_long_has_failed() {
+    let began = at(1);
+    let shown = |now| interaction(S::Exchanging { at: began }).at(now).state;
+    let over = began + EXCHANGE_LASTS;
+    assert_eq!(shown(at(60)), S::Exchanging { at: began });
+    assert_eq!(shown(over), S::Failed { at: over, reason: FailureReason::Interrupted });
+    assert_eq!(shown(at(100)), S::Expired, "its end comes first");
+
+    let late = interaction(S::Exchanging { at: began }).completed(StateName::Exchanging, over).unwrap_err();
+    assert_eq!((late.from, late.obstacle), (StateName::Failed, Obstacle::Order));
+    let again = interaction(S::Exchanging { at: began }).step(Step::Restart, over).unwrap();
+    assert_eq!((again.state, again.version), (S::Opened { at: over }, 8));
 }
 
 /// R-SEC-01: past its end nothing goes on, and what was answered stays answered.
@@ -108,7 +130,9 @@ fn past_its_end_no_step_is_possible() {
         ] {
             assert!(interaction(from).step(step, at(100)).is_err(), "{from:?} {step:?}");
         }
-        assert!(interaction(from).completed(at(100)).is_err(), "{from:?}");
+        for follows in [StateName::Consented, StateName::Exchanging] {
+            assert!(interaction(from).completed(follows, at(100)).is_err(), "{from:?}");
+        }
     }
 }
 

@@ -10,8 +10,8 @@ use crate::lookup::user_key;
 use crate::{Kind, StoreError};
 
 pub(crate) const WITHDRAW: &str = concat!(
-    "UPDATE interactions SET state = 'expired', failure = NULL, operation = NULL, version = version + 1 \
-     WHERE user_key = $1 AND client = $2 AND (",
+    "UPDATE interactions SET state = 'expired', failure = NULL, operation = NULL, flow_hash = NULL, flow = NULL, \
+     flow_until = NULL, version = version + 1 WHERE user_key = $1 AND client = $2 AND (",
     open_states!(),
     " OR state = 'failed') RETURNING ",
     columns!()

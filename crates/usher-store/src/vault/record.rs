@@ -9,8 +9,9 @@ pub(crate) struct Record<'a> {
     pub(crate) id: &'a str,
     pub(crate) user: &'a UserId,
     /// The provider; of a session, the upstream and the client; of an interaction and its call, all that it is about; of
-    /// an approval, also which call and when; of what signs a browser in, its times; of a key of the
-    /// API, whose user is its server, all that it allows.
+    /// an approval, also which call and when; of a flow, also what it is found by; of what signs a browser in, its times; of a key of the
+    /// API, whose user is its server, all that it allows; of a registration, which is this installation's, its issuer and
+    /// redirect URI.
     pub(crate) scope: &'a [&'a str],
 }
 
@@ -20,10 +21,12 @@ pub(crate) enum RecordKind {
     Interaction,
     Operation,
     Approval,
+    Flow,
     Session,
     LoginLink,
     BrowserSession,
     ApiKey,
+    OAuthClient,
 }
 
 impl Record<'_> {
@@ -34,10 +37,12 @@ impl Record<'_> {
             RecordKind::Interaction => "interaction",
             RecordKind::Operation => "operation",
             RecordKind::Approval => "approval",
+            RecordKind::Flow => "flow",
             RecordKind::Session => "session",
             RecordKind::LoginLink => "login link",
             RecordKind::BrowserSession => "browser session",
             RecordKind::ApiKey => "api key",
+            RecordKind::OAuthClient => "oauth client",
         };
         let mut bytes = b"usher record 1".to_vec();
         let fixed = [kind, self.id, self.user.issuer(), self.user.subject()];

@@ -101,6 +101,12 @@ impl Task {
                         return self.refuse(refusal, &mut output);
                     }
                 }
+                Step::Token { book, refusal } => {
+                    let bearer = self.entry.header("authorization").and_then(|value| value.strip_prefix("Bearer "));
+                    if bearer.and_then(|token| book.look_up(token)).is_none() {
+                        return self.refuse(refusal, &mut output);
+                    }
+                }
                 _ if done => {}
                 Step::Raw(text) => output.send(text.clone()),
                 Step::Progress { progress, total, message } => {

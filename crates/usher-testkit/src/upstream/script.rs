@@ -5,6 +5,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
 use super::{Gate, Question};
+use crate::oauth::TokenBook;
 use crate::{Era, json, quote};
 
 /// How a tool, prompt, resource or method behaves: steps in their order, the last of which ends the answer.
@@ -20,6 +21,7 @@ pub struct Script {
 #[derive(Clone)]
 pub(crate) enum Step {
     Require { header: String, value: String, refusal: Refusal },
+    Token { book: TokenBook, refusal: Refusal },
     Raw(String),
     Progress { progress: u64, total: Option<u64>, message: Option<String> },
     Wait(Gate),
@@ -44,6 +46,7 @@ impl fmt::Debug for Step {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Require { .. } => "require",
+            Self::Token { .. } => "token",
             Self::Raw(text) => text,
             Self::Progress { .. } => "progress",
             Self::Wait(_) => "wait",
@@ -151,6 +154,11 @@ impl Script {
     /// Goes on only when the header has this value.
     pub fn require_or(self, header: &str, value: &str, refusal: Refusal) -> Self {
         self.step(Step::Require { header: header.to_owned(), value: value.to_owned(), refusal })
+    }
+
+    /// Goes on only with a bearer token that this provider gave and that is good, else answers 401 with a challenge.
+    pub fn require_token(self, book: &TokenBook) -> Self {
+        self.step(Step::Token { book: book.clone(), refusal: Refusal::unauthorized() })
     }
 
     /// Sends this text on the stream, byte for byte: events, comments, ids, retries.

@@ -95,6 +95,8 @@ pub(super) enum Reason {
     NewClient,
     /// The person has not allowed it to be sent to this server, at its address.
     NewDestination,
+    /// What the person granted is not enough: more scopes are needed.
+    MoreScopes,
 }
 
 impl Interaction {
@@ -102,7 +104,7 @@ impl Interaction {
         let (state, failure) = match interaction.state {
             InteractionState::Created => (State::Created, None),
             InteractionState::Opened { .. } => (State::Opened, None),
-            InteractionState::Consented { .. } => (State::Consented, None),
+            InteractionState::Consented { .. } | InteractionState::Exchanging { .. } => (State::Consented, None),
             InteractionState::Completed { .. } => (State::Completed, None),
             InteractionState::Declined { .. } => (State::Declined, None),
             InteractionState::Failed { reason, .. } => (State::Failed, Some(reason.as_str())),
@@ -140,6 +142,7 @@ impl From<usher_store::AskReason> for Reason {
             R::Rejected => Self::Rejected,
             R::NewClient => Self::NewClient,
             R::NewDestination => Self::NewDestination,
+            R::MoreScopes => Self::MoreScopes,
         }
     }
 }

@@ -14,7 +14,11 @@ use usher_store::{
 use super::{Broker, needs::Call, waiting::until};
 use crate::{
     config::{Need, Provider, Upstream},
-    credentials::{Injection, Used},
+    credentials::{
+        Injection, Used,
+        fresh::{Renewal, Unavailable},
+        servers::Named,
+    },
 };
 
 /// How long a person has for one visit.
@@ -30,6 +34,34 @@ pub enum Decision {
     Go(Injection, Claim),
     /// Ask for these first.
     Ask(Vec<Missing>),
+    /// A credential has expired, and its provider gives no other one at the moment. Nobody can be asked for that.
+    Unavailable(Unavailable),
+}
+
+/// Whether whoever asks waits for a credential that is being renewed. Handshakes, listings and everything that stands in for
+/// them do not (R-GW-06).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    /// A call that cannot go on without.
+    Waits,
+    /// What goes on with what is there.
+    Never,
+}
+
+/// What of an upstream's needs can be met.
+#[derive(Debug, Default)]
+pub struct Examined {
+    /// What its owner must be asked for.
+    pub missing: Vec<Missing>,
+    /// What nobody can be asked for: its provider is away.
+    pub unavailable: Option<Unavailable>,
+}
+
+/// Whether one need is met.
+enum Met {
+    Yes,
+    No(AskReason),
+    NotNow(Unavailable),
 }
 
 /// What a call cannot go on without.
@@ -69,7 +101,11 @@ impl Broker {
     pub async fn decide(&self, call: Call<'_>) -> Result<Decision, StoreError> {
         let mut injection = Injection::default();
         let required = |need: &Need| call.requires(need);
-        let mut missing = self.examine(call.principal, call.upstream, required, &mut injection).await?;
+        let examined = self.examine(call.principal, call.upstream, required, Patience::Waits, &mut injection).await?;
+        if let Some(unavailable) = examined.unavailable {
+            return Ok(Decision::Unavailable(unavailable));
+        }
+        let mut missing = examined.missing;
         let claim = match self.approved(call, missing.is_empty()).await? {
             Claimed::All(claim) => claim,
             Claimed::Lacking(lacking) => {
@@ -132,8 +168,13 @@ impl Broker {
     }
 
     /// What of all that an upstream needs is missing, whatever the call.
-    pub async fn lacking(&self, principal: &Principal, upstream: &Upstream) -> Result<Vec<Missing>, StoreError> {
-        self.examine(principal, upstream, |_| true, &mut Injection::default()).await
+    pub async fn lacking(
+        &self,
+        principal: &Principal,
+        upstream: &Upstream,
+        patience: Patience,
+    ) -> Result<Examined, StoreError> {
+        self.examine(principal, upstream, |_| true, patience, &mut Injection::default()).await
     }
 
     /// Adds what can be used to `injection`, and returns what is `required` and cannot. Nobody is asked because of what is
@@ -143,30 +184,81 @@ impl Broker {
         principal: &Principal,
         upstream: &Upstream,
         required: impl Fn(&Need) -> bool,
+        patience: Patience,
         injection: &mut Injection,
-    ) -> Result<Vec<Missing>, StoreError> {
-        let mut missing = Vec::new();
+    ) -> Result<Examined, StoreError> {
+        let mut examined = Examined::default();
         for need in &upstream.needs {
             let Some(provider) = self.config.provider(&need.provider).filter(|one| !one.is_per_call()) else {
                 continue;
             };
-            let mut use_it = |credential: Option<&Credential>| {
-                lacks(principal, upstream, provider, credential)
-                    .or_else(|| misfits(need, provider, credential?, injection))
-            };
+            let is_required = required(need);
+            let patience = if is_required { patience } else { Patience::Never };
+            let owner = Owner { principal, upstream, need, provider };
             let credential = self.readable(&principal.user, &need.provider).await?;
-            let mut reason = use_it(credential.as_deref());
-            if reason.is_none() || !required(need) {
+            let found = credential.is_some();
+            let mut met = self.meet(owner, credential, patience, injection).await?;
+            if !is_required {
                 continue;
             }
-            if credential.is_some() {
+            if found && matches!(met, Met::No(_)) {
                 self.credentials.forget(&principal.user, &need.provider);
-                reason = use_it(self.readable(&principal.user, &need.provider).await?.as_deref());
+                let credential = self.readable(&principal.user, &need.provider).await?;
+                met = self.meet(owner, credential, patience, injection).await?;
             }
             // A provider stands at most once among an upstream's needs.
-            missing.extend(reason.map(|reason| Missing { provider: need.provider.clone(), reason }));
+            match met {
+                Met::Yes => {}
+                Met::No(reason) => examined.missing.push(Missing { provider: need.provider.clone(), reason }),
+                Met::NotNow(unavailable) => examined.unavailable = Some(unavailable),
+            }
         }
-        Ok(missing)
+        Ok(examined)
+    }
+
+    /// Adds a credential to what is injected, a new one if it is no longer good.
+    async fn meet(
+        &self,
+        owner: Owner<'_>,
+        credential: Option<Arc<Credential>>,
+        patience: Patience,
+        injection: &mut Injection,
+    ) -> Result<Met, StoreError> {
+        let Owner { principal, upstream, need, provider } = owner;
+        // Nothing is renewed for somebody who may not use it.
+        if let Some(reason) = lacks(principal, upstream, provider, credential.as_deref()) {
+            return Ok(Met::No(reason));
+        }
+        let Some(mut credential) = credential else { return Ok(Met::Yes) };
+        if !self.fresh.is_good(&credential) {
+            if patience == Patience::Never {
+                self.fresh.renew_meanwhile(&credential);
+                return Ok(Met::No(AskReason::Rejected));
+            }
+            credential = match self.fresh.renewed(&credential).await {
+                Renewal::Renewed(renewed) => renewed,
+                Renewal::Gone => return Ok(Met::No(AskReason::Missing)),
+                Renewal::Ended => {
+                    self.has_ended(&credential).await?;
+                    return Ok(Met::No(AskReason::Rejected));
+                }
+                Renewal::Unavailable(unavailable) => return Ok(Met::NotNow(unavailable)),
+            };
+            if let Some(reason) = lacks(principal, upstream, provider, Some(&credential)) {
+                return Ok(Met::No(reason));
+            }
+        }
+        Ok(misfits(need, provider, &credential, injection).map_or(Met::Yes, Met::No))
+    }
+
+    /// A credential that nothing can renew is marked, so that its owner sees on the portal what a call would ask for.
+    async fn has_ended(&self, credential: &Credential) -> Result<(), StoreError> {
+        let Credential { user, provider, version, .. } = credential;
+        if self.store.reject_credential(user, provider, *version, self.clock.now()).await? {
+            tracing::info!(provider, %user, "credential expired, and cannot be refreshed");
+        }
+        self.credentials.forget(user, provider);
+        Ok(())
     }
 
     /// The stored credential. One that cannot be read any more is none: its owner is asked for it anew.
@@ -176,7 +268,30 @@ impl Broker {
                 tracing::warn!(provider, %error, "a stored credential cannot be read");
                 Ok(None)
             }
+            Ok(Some(credential)) if !self.is_of_its_server(&credential).await => {
+                Ok(Some(Arc::new(as_refused((*credential).clone()))))
+            }
             read => read,
+        }
+    }
+
+    /// Whether what a server granted is of the authorization server that it names now. What another one granted is neither sent
+    /// nor refreshed, and stays: the server may come back (R-OAUTH-05).
+    pub(super) async fn is_of_its_server(&self, credential: &Credential) -> bool {
+        let Some(grant) = &credential.grant else { return true };
+        let Some(provider) = self.config.provider(&credential.provider) else { return true };
+        match self.servers.still_names(provider, &grant.server.issuer).await {
+            Named::Same | Named::Unknown => true,
+            Named::Other(issuer) => {
+                let (of, now) = (grant.server.issuer.as_str(), issuer.as_str());
+                tracing::info!(
+                    provider = provider.name,
+                    of,
+                    now,
+                    "a grant of another authorization server is not used"
+                );
+                false
+            }
         }
     }
 
@@ -207,7 +322,9 @@ impl Broker {
             match interaction.state {
                 InteractionState::Declined { .. } => return Ok(Waited::Declined(interaction.id.clone())),
                 InteractionState::Completed { .. } => completed += 1,
-                InteractionState::Opened { .. } | InteractionState::Consented { .. } => seen = true,
+                InteractionState::Opened { .. }
+                | InteractionState::Consented { .. }
+                | InteractionState::Exchanging { .. } => seen = true,
                 // The page offers to start again, so it may still be completed.
                 InteractionState::Created | InteractionState::Failed { .. } => {}
                 InteractionState::Expired => over = true,
@@ -287,17 +404,50 @@ impl Broker {
         });
     }
 
-    /// The upstream refused these credentials: they are not used again until their owner connects anew.
-    pub async fn rejected(&self, principal: &Principal, used: &[Used]) -> Result<(), StoreError> {
+    /// The upstream refused these credentials. One that can be renewed is, once for each that was refused, before the next call
+    /// that needs it; where none can, they are not used again until their owner connects anew.
+    pub async fn refused(&self, principal: &Principal, used: &[Used]) -> Result<(), StoreError> {
         fail_point!(CredentialRefused);
+        let user = &principal.user;
+        let mut renews = false;
         for Used { provider, version } in used {
-            let marked = self.store.reject_credential(&principal.user, provider, *version, self.clock.now()).await?;
-            self.credentials.forget(&principal.user, provider);
+            let credential = self.readable(user, provider).await?;
+            renews |= credential.is_some_and(|credential| self.fresh.refused(&credential, *version));
+        }
+        if renews {
+            // Which of several it refused is not known: the others are looked at when the new one is refused, too.
+            return Ok(());
+        }
+        for Used { provider, version } in used {
+            let marked = self.store.reject_credential(user, provider, *version, self.clock.now()).await?;
+            self.credentials.forget(user, provider);
             tracing::info!(provider, marked, "credential rejected by the upstream");
         }
         fail_point!(CredentialRejected);
         Ok(())
     }
+
+    /// The upstream took these credentials.
+    pub fn worked(&self, principal: &Principal, used: &[Used]) {
+        for Used { provider, version } in used {
+            self.fresh.worked(&principal.user, provider, *version);
+            self.credentials.note_use(&principal.user, provider);
+        }
+    }
+}
+
+/// Whose need of what is looked at.
+#[derive(Clone, Copy)]
+struct Owner<'a> {
+    principal: &'a Principal,
+    upstream: &'a Upstream,
+    need: &'a Need,
+    provider: &'a Provider,
+}
+
+/// A credential that is asked for anew although nobody refused it.
+pub(super) fn as_refused(credential: Credential) -> Credential {
+    Credential { status: CredentialStatus::Rejected, ..credential }
 }
 
 /// Adds a credential to what is injected. One that does not fit the configuration any more is as good as none (R-GW-06).

@@ -184,6 +184,7 @@ impl Broker {
                 InteractionState::Consented { .. } => {}
                 InteractionState::Created
                 | InteractionState::Opened { .. }
+                | InteractionState::Exchanging { .. }
                 | InteractionState::Declined { .. }
                 | InteractionState::Failed { .. }
                 | InteractionState::Expired => return Err(NotCompleted::State(interaction.state.name())),

@@ -17,7 +17,7 @@ use usher_store::Store;
 
 pub use self::{
     ask::Refusal,
-    decide::{Decision, INTERACTION_LIVES, Missing, Waited},
+    decide::{Decision, Examined, INTERACTION_LIVES, Missing, Patience, Waited},
     external::{ConfirmError, Departed, Looked, NotCompleted},
     limits::{Limits, Question},
     looks::Looks,
@@ -26,7 +26,12 @@ pub use self::{
     visit::*,
     waiting::Waiting,
 };
-use crate::{clock::Clock, config::Config, credentials::Credentials, egress::Egress};
+use crate::{
+    clock::Clock,
+    config::Config,
+    credentials::{Credentials, fresh::Fresh, servers::AuthorizationServers},
+    egress::Egress,
+};
 
 /// The broker: one per service, shared by the relay and the pages.
 #[derive(Clone)]
@@ -37,6 +42,8 @@ pub struct Broker {
     pub(crate) random: Arc<dyn Random>,
     pub(crate) egress: Egress,
     pub(crate) credentials: Credentials,
+    pub(crate) fresh: Fresh,
+    pub(crate) servers: AuthorizationServers,
     pub(crate) limits: Arc<Limits>,
     pub(crate) waiting: Waiting,
     pub(crate) looks: Arc<Looks>,

@@ -12,7 +12,7 @@ use usher_store::{
     Outcome, Step, StoreError,
 };
 
-use super::{Broker, Missing, NotCompleted, Refusal, ask::Asking, needs::Call, waiting::until};
+use super::{Broker, Missing, NotCompleted, Patience, Refusal, ask::Asking, needs::Call, waiting::until};
 use crate::{
     config::{Need, Upstream},
     credentials::Injection,
@@ -89,7 +89,8 @@ impl Broker {
         };
         let missing = if !self.is_per_call(provider) {
             let required = |need: &Need| need.provider == provider;
-            self.examine(principal, upstream, required, &mut Injection::default()).await?
+            // What its provider renews later is connected all the same.
+            self.examine(principal, upstream, required, Patience::Waits, &mut Injection::default()).await?.missing
         } else if operation.is_some() {
             match self.approved_of(call, &[provider], true).await? {
                 Claimed::All(_) => Vec::new(),

@@ -71,7 +71,7 @@ pub use processes::Processes;
 pub use provider::{Provider, ProviderKind};
 pub use public_url::{PublicUrl, PublicUrlError};
 pub(crate) use suggest::closest;
-pub(crate) use target::is_loopback;
+pub(crate) use target::{is_loopback, is_private};
 pub use template::{Template, TemplateError};
 pub use text::Text;
 pub use upstream::{Fallback, Transport, Upstream};
@@ -189,6 +189,22 @@ impl Config {
     /// The provider of this name.
     pub fn provider(&self, name: &str) -> Option<&Provider> {
         self.providers.iter().find(|provider| provider.name == name)
+    }
+
+    /// The server at a URL that a provider of kind `mcp` is for: there is one.
+    pub fn protected(&self, provider: &Provider) -> Option<(&Upstream, &url::Url)> {
+        let needs = |upstream: &&Upstream| upstream.needs.iter().any(|need| need.provider == provider.name);
+        self.upstreams.iter().filter(needs).find_map(|upstream| match &upstream.transport {
+            Transport::Http(url) => Some((upstream, url)),
+            Transport::Process(_) => None,
+        })
+    }
+
+    /// The origins at which a provider of kind `mcp` is what the operator wrote: its server's and its issuer's (R-SEC-05).
+    pub fn chosen_origins(&self, provider: &Provider) -> Vec<url::Origin> {
+        let ProviderKind::Mcp(mcp) = &provider.kind else { return Vec::new() };
+        let server = self.protected(provider).map(|(_, url)| url.origin());
+        server.into_iter().chain(mcp.issuer.as_ref().map(|issuer| issuer.url().origin())).collect()
     }
 
     /// The upstream of this name.

@@ -11,6 +11,7 @@ use super::provider::Providers;
 use super::reader::{Node, Table};
 use super::suggest;
 use super::template::Template;
+use super::upstream::Upstream;
 use super::variable;
 
 /// What an upstream needs of its users: a credential, or something that they do.
@@ -85,10 +86,10 @@ impl Takes {
 
 /// Reads the needs of an upstream. A provider stands once, and a header has one source, since requests
 /// beside the patterns carry all credentials.
-pub(super) fn read_all(node: &Node<'_>, providers: &Providers<'_>, takes: Takes) -> Vec<Need> {
+pub(super) fn read_all(node: &Node<'_>, providers: &Providers<'_>, takes: Takes, others: &[Upstream]) -> Vec<Need> {
     let mut needs: Vec<Need> = Vec::new();
     for table in node.tables("upstream.needs") {
-        let Some(need) = read(table, providers, &needs, takes) else {
+        let Some(need) = read(table, providers, &needs, takes, others) else {
             continue;
         };
         needs.push(need);
@@ -96,9 +97,18 @@ pub(super) fn read_all(node: &Node<'_>, providers: &Providers<'_>, takes: Takes)
     needs
 }
 
-fn read(table: Table<'_>, providers: &Providers<'_>, before: &[Need], takes: Takes) -> Option<Need> {
-    let provider =
-        table.require("provider", "provider = \"weather\"").and_then(|node| provider(&node, providers, before));
+fn read(
+    table: Table<'_>,
+    providers: &Providers<'_>,
+    before: &[Need],
+    takes: Takes,
+    others: &[Upstream],
+) -> Option<Need> {
+    let node = table.require("provider", "provider = \"weather\"");
+    let provider = node.as_ref().and_then(|node| provider(node, providers, before));
+    if let (Some(node), Some(provider)) = (&node, provider.filter(|name| providers.is_of_server(name))) {
+        check_own_server(node, provider, takes, others);
+    }
     let on = table.take("on").map_or_else(Pattern::all, |node| patterns(&node));
     let account = provider.is_some_and(|name| providers.is_account(name));
     let scopes = table.take("scopes").map(|node| scopes(&node, provider.filter(|_| !account))).unwrap_or_default();
@@ -149,6 +159,23 @@ fn read(table: Table<'_>, providers: &Providers<'_>, before: &[Need], takes: Tak
         env: env.into_iter().map(|(name, template, _)| (name, template)).collect(),
         scopes,
     })
+}
+
+/// An account at an MCP server is for that server, which is at a URL: the tokens are made for it alone (R-OAUTH-05).
+fn check_own_server(node: &Node<'_>, provider: &str, takes: Takes, others: &[Upstream]) {
+    if takes == Takes::Variables {
+        node.fault(
+            format!("the provider {provider} is of kind mcp, which is for servers at a URL that demand it"),
+            "give a command its credential by kind = \"secret\" or \"oauth\"",
+        );
+    }
+    let needs = |other: &&Upstream| other.needs.iter().any(|need| need.provider == provider);
+    if let Some(other) = others.iter().find(needs) {
+        node.fault(
+            format!("the provider {provider} is of kind mcp, and the server {} needs it already", other.name),
+            "add a [[provider]] with kind = \"mcp\" for each server: a token is made for one of them",
+        );
+    }
 }
 
 /// An access token goes where RFC 6750 says, if nothing else is said: unless another credential goes there.

@@ -115,7 +115,15 @@ pub(super) fn read_mcp(table: &Table<'_>) -> Option<McpAuthorization> {
             "add client_id = \"…\", or remove the secret",
         );
     }
-    let issuer = table.take("issuer").and_then(|node| issuer(&node));
+    let node = table.take("issuer");
+    if client.id.is_some() && node.is_none() {
+        table.fault(
+            "issuer",
+            "is missing, and a client_id is given, which is good at one authorization server alone",
+            "add issuer = \"https://…\", exactly as the server's metadata name it",
+        );
+    }
+    let issuer = node.and_then(|node| issuer(&node));
     let scopes = table.take("scopes").map(|node| asked(&node)).unwrap_or_default();
     Some(McpAuthorization { client_id: client.id, client_secret: client.secret, issuer, scopes, registration })
 }

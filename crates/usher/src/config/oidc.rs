@@ -82,15 +82,15 @@ pub struct Issuer {
 }
 
 impl Issuer {
+    /// An identifier that somebody else wrote, and the URL that it is.
+    pub(crate) fn of(text: &str, url: Url) -> Self {
+        Self { text: text.to_owned(), url }
+    }
+
     /// An identifier that no configuration has to agree with.
     #[cfg(test)]
     pub(crate) fn parse(text: &str) -> Result<Self, url::ParseError> {
-        Ok(Self { text: text.to_owned(), url: Url::parse(text)? })
-    }
-
-    /// One that was read.
-    pub(super) fn of(text: &str, url: Url) -> Self {
-        Self { text: text.to_owned(), url }
+        Ok(Self::of(text, Url::parse(text)?))
     }
 
     /// The identifier as the operator wrote it; compared byte by byte.

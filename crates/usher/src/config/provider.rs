@@ -183,6 +183,11 @@ impl<'r> Providers<'r> {
         self.find(name).is_some_and(|named| matches!(named.kind, Kind::OAuth | Kind::Mcp))
     }
 
+    /// Whether a provider is an account at the MCP server itself.
+    pub(super) fn is_of_server(&self, name: &str) -> bool {
+        self.find(name).is_some_and(|named| named.kind == Kind::Mcp)
+    }
+
     fn find(&self, name: &str) -> Option<&Named<'r>> {
         self.named.iter().find(|named| named.name == name)
     }

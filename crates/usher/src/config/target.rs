@@ -50,7 +50,7 @@ pub(super) fn check(node: &Node<'_>, text: &str) -> Option<Url> {
 }
 
 /// Whether the host of a URL is this machine or on a private network, by its text alone.
-pub(super) fn is_private(url: &Url) -> bool {
+pub(crate) fn is_private(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => private_v4(address),
         Some(Host::Ipv6(address)) => private_v6(address),

@@ -4,6 +4,7 @@ mod accounts;
 mod addresses;
 mod files;
 mod limits;
+mod mcp;
 mod sections;
 
 use std::path::Path;

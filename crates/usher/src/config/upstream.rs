@@ -81,16 +81,23 @@ pub(super) fn read_all(root: &Table<'_>, providers: &Providers<'_>, mode: Mode) 
         node.fault("there is no upstream, and nothing to do", format!("add {EXAMPLE}"));
     }
     let mut names: Vec<&str> = Vec::new();
-    let mut upstreams = Vec::new();
+    let mut upstreams: Vec<Upstream> = Vec::new();
     for table in node.tables("upstream") {
         let name = name::read(&table, &names);
         names.extend(name);
-        upstreams.extend(read(table, name, providers, mode));
+        let upstream = read(table, name, providers, mode, &upstreams);
+        upstreams.extend(upstream);
     }
     Some(upstreams)
 }
 
-fn read(table: Table<'_>, name: Option<&str>, providers: &Providers<'_>, mode: Mode) -> Option<Upstream> {
+fn read(
+    table: Table<'_>,
+    name: Option<&str>,
+    providers: &Providers<'_>,
+    mode: Mode,
+    before: &[Upstream],
+) -> Option<Upstream> {
     let title = table.take("title").map(|node| text::read(&node));
     let (transport, takes) = transport(&table, mode);
     let hold = table.take("hold").map(|node| duration::read(&node, 0..=600));
@@ -105,7 +112,7 @@ fn read(table: Table<'_>, name: Option<&str>, providers: &Providers<'_>, mode: M
         reject(&node)
     });
     let allow = table.take("allow").map(|node| allow::read(&node, mode));
-    let needs = table.take("needs").map(|node| need::read_all(&node, providers, takes));
+    let needs = table.take("needs").map(|node| need::read_all(&node, providers, takes, before));
     table.close();
     let name = name?;
     Some(Upstream {

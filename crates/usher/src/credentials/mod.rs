@@ -1,7 +1,9 @@
 //! Stored credentials on their way into a call: a short cache, and the headers they are injected as.
 
 pub mod check;
+pub mod fresh;
 mod inject;
+pub mod servers;
 
 use std::{
     sync::{
@@ -15,7 +17,10 @@ use elicit::UserId;
 use moka::sync::Cache;
 use usher_store::{Credential, CredentialKey, Store, StoreError};
 
-pub use self::inject::{InjectError, Injection, Used};
+pub use self::{
+    fresh::refresh_at,
+    inject::{InjectError, Injection, Used},
+};
 use crate::clock::Clock;
 
 /// How long a credential is used without asking the store again. Events drop it earlier.

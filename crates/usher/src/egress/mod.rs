@@ -6,6 +6,7 @@
 
 mod address;
 mod answer;
+mod endpoint;
 mod guard;
 
 use std::{sync::Arc, time::Duration};
@@ -13,11 +14,14 @@ use std::{sync::Arc, time::Duration};
 use url::Url;
 
 pub use self::answer::NoAnswer;
-pub(crate) use self::answer::{Answer, answer};
 use self::guard::Guard;
 pub use self::{
     address::Network,
     guard::{Allowed, Blocked},
+};
+pub(crate) use self::{
+    answer::{Answer, answer},
+    endpoint::endpoint,
 };
 
 /// How long a TCP and TLS handshake may take.

@@ -1,6 +1,7 @@
-//! Background loops: events of the store, the poll behind them, pruning, master keys.
+//! Background loops: events of the store, the poll behind them, pruning, master keys, tokens that are renewed ahead.
 
 pub mod keys;
+mod refresh;
 
 use std::{sync::Arc, time::Duration};
 
@@ -34,6 +35,7 @@ pub fn start(app: &Arc<App>) -> Vec<JoinHandle<()>> {
         tokio::spawn(until_stop(Arc::clone(app), reap(Arc::clone(app)))),
         tokio::spawn(until_stop(Arc::clone(app), keys::watch(Arc::clone(app)))),
         tokio::spawn(until_stop(Arc::clone(app), keys::rewrap(Arc::clone(app)))),
+        tokio::spawn(until_stop(Arc::clone(app), refresh::ahead(Arc::clone(app)))),
     ]
 }
 

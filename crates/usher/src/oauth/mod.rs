@@ -8,7 +8,10 @@
 
 mod account;
 mod authorize;
+pub mod challenge;
 mod client;
+pub mod client_metadata;
+pub mod discovery;
 mod document;
 mod error;
 mod exchange;
@@ -17,10 +20,14 @@ mod lifetime;
 mod lookup;
 mod redirect;
 mod refresh;
+pub mod registration;
 mod reply;
 mod request;
 mod revoke;
+mod scope;
 mod server;
+#[cfg(test)]
+pub(crate) mod site;
 mod tokens;
 
 pub use self::account::{CallError, account};
@@ -28,7 +35,7 @@ pub use self::authorize::{AuthorizeError, Request, authorize};
 pub use self::client::Client;
 pub use self::error::TokenError;
 pub use self::exchange::exchange;
-pub use self::redirect::{issuer_key, redirect_uri};
+pub use self::redirect::{is_issuer_key, issuer_key, redirect_uri, redirect_uri_of_key};
 pub use self::refresh::{Held, refresh};
 pub use self::reply::{Code, Reply, ReplyFault};
 pub use self::revoke::{RevokeError, revoke};

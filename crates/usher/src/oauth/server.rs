@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use url::Url;
+use url::{Origin, Url};
 
 use crate::config::definition::{Address, Iss, Revocation};
 use crate::config::{ClientAuthentication, Definition, OAuth};
@@ -21,6 +21,8 @@ pub struct Server {
     pub(super) resource: Option<String>,
     pub(super) values: BTreeMap<String, String>,
     chosen_by: ChosenBy,
+    /// The origins that the operator chose all the same.
+    chosen: Vec<Origin>,
 }
 
 /// Who chose its URLs, and so by which client they are requested (R-SEC-05).
@@ -99,6 +101,7 @@ impl Server {
             definition: Arc::clone(definition),
             values,
             chosen_by,
+            chosen: Vec::new(),
         })
     }
 
@@ -120,7 +123,25 @@ impl Server {
             resource,
             values: BTreeMap::new(),
             chosen_by: ChosenBy::Others,
+            chosen: Vec::new(),
         }
+    }
+
+    /// The same where the operator wrote down these origins, which may then be private (R-SEC-05).
+    #[must_use]
+    pub fn with_chosen_origins(mut self, origins: Vec<Origin>) -> Self {
+        self.chosen = origins;
+        self
+    }
+
+    /// The same where a refresh token has to be asked for: by the scope `offline_access`, and by asking the person
+    /// (OpenID Connect Core, section 11).
+    #[must_use]
+    pub fn with_offline_access(mut self) -> Self {
+        let authorize = &mut Arc::make_mut(&mut self.definition).authorize;
+        authorize.offline = vec![("prompt".to_owned(), "consent".to_owned())];
+        authorize.offline_scopes = vec!["offline_access".to_owned()];
+        self
     }
 
     /// How it works.
@@ -173,9 +194,10 @@ impl Server {
     }
 
     /// The client that requests a URL of this server's.
-    pub(super) fn http<'e>(&self, egress: &'e Egress, url: &Url) -> Result<&'e reqwest::Client, Blocked> {
+    pub(crate) fn http<'e>(&self, egress: &'e Egress, url: &Url) -> Result<&'e reqwest::Client, Blocked> {
         match self.chosen_by {
             ChosenBy::Operator => Ok(egress.operator()),
+            ChosenBy::Others if self.chosen.contains(&url.origin()) => Ok(egress.operator()),
             ChosenBy::Others => egress.guarded(url),
         }
     }

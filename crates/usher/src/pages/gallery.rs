@@ -151,6 +151,8 @@ pub(crate) fn credential(provider: &str, status: CredentialStatus) -> Credential
         secrets: BTreeMap::new(),
         approved_at: [(approval.clone(), "2026-11-28T08:05:00Z".parse().unwrap())].into(),
         approvals: vec![approval],
+        grant: None,
+        attempts: 0,
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a person sees in the browser. The paths here are the table of contents; each file holds one page.
 
 mod assets;
+pub(crate) mod client_document;
 mod connect;
 pub(crate) mod elsewhere;
 mod form;

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     app::App,
-    broker::{self, Decision, Missing},
+    broker::{self, Decision, Missing, Patience},
     config::Upstream,
     credentials::Injection,
     mcp::{
@@ -35,8 +35,9 @@ use crate::{
 /// and the upstream does not would otherwise go round for ever.
 pub(super) const REFUSED_AT_MOST: u8 = 3;
 
-/// How often a call is sent anew when its credential was replaced while the upstream refused the one of before.
-const ATTEMPTS: u8 = 3;
+/// How often a call is sent anew when its credential was replaced while the upstream refused the one of before, or renewed
+/// because it did.
+const ATTEMPTS: u8 = 4;
 
 /// Who sent a request, where to, and what may be asked of them.
 #[derive(Clone)]
@@ -92,15 +93,21 @@ impl Caller {
         match self.app.broker.decide(call).await? {
             Decision::Go(injection, _) => Ok(injection),
             // Only calls that name something can lack a credential.
-            Decision::Ask(_) => Ok(Injection::default()),
+            Decision::Ask(_) | Decision::Unavailable(_) => Ok(Injection::default()),
         }
     }
 
-    /// Whether anything of what the upstream needs is missing, whatever the call. A store that does not answer is
-    /// noticed where the call goes on.
+    /// Whether anything of what the upstream needs is missing, whatever the call; what has expired is, until it is renewed. A
+    /// store that does not answer is noticed where the call goes on.
     pub(super) async fn lacks(&self) -> bool {
-        !self.upstream().needs.is_empty()
-            && self.app.broker.lacking(&self.principal, self.upstream()).await.is_ok_and(|missing| !missing.is_empty())
+        let upstream = self.upstream();
+        !upstream.needs.is_empty()
+            && self
+                .app
+                .broker
+                .lacking(&self.principal, upstream, Patience::Never)
+                .await
+                .is_ok_and(|examined| !examined.missing.is_empty())
     }
 
     /// Resolves when the token is no longer good that the request came with: what is open then is opened anew with another.
@@ -183,8 +190,8 @@ impl Call {
         Ok(())
     }
 
-    /// Sends the call upstream if nothing is missing. A credential that the upstream rejects is marked, and then missing. What
-    /// was done for this call alone is used up by that, unless the call did not run.
+    /// Sends the call upstream if nothing is missing. A credential that the upstream rejects is renewed, or else marked, and then
+    /// missing. What was done for this call alone is used up by that, unless the call did not run.
     pub(super) async fn attempt(&self) -> Attempt {
         if self.connects {
             return connect_tool::attempt(self).await;
@@ -195,6 +202,9 @@ impl Call {
             let (injection, claim) = match app.broker.decide(call).await {
                 Ok(Decision::Go(injection, claim)) => (injection, claim),
                 Ok(Decision::Ask(missing)) => return Attempt::Ask(missing),
+                Ok(Decision::Unavailable(unavailable)) => {
+                    return Attempt::Done(self.end(&Ending::Unavailable(unavailable)));
+                }
                 Err(error) => return Attempt::Done(self.end(&Ending::from(error))),
             };
             let claiming;
@@ -215,9 +225,7 @@ impl Call {
                 }
                 forward::Forwarded::Unsent(error) => return Attempt::Done(self.end(&Ending::Upstream(error))),
                 forward::Forwarded::Response(response) => {
-                    for used in injection.used() {
-                        app.broker.credentials.note_use(&self.caller.principal.user, &used.provider);
-                    }
+                    app.broker.worked(&self.caller.principal, injection.used());
                     return Attempt::Done(response);
                 }
                 forward::Forwarded::Refused { status, answer } => {
@@ -230,7 +238,7 @@ impl Call {
                     });
                 }
                 forward::Forwarded::Rejected => {
-                    if let Err(error) = app.broker.rejected(&self.caller.principal, injection.used()).await {
+                    if let Err(error) = app.broker.refused(&self.caller.principal, injection.used()).await {
                         return Attempt::Done(self.end(&Ending::Store(error)));
                     }
                 }

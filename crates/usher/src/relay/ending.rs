@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     broker::Refusal,
+    credentials::fresh::{Trouble, Unavailable},
     mcp::{alike::Ambiguous, envelope::error_object},
 };
 
@@ -32,8 +33,13 @@ pub(super) const TOO_MANY_QUESTIONS: i64 = -31_002;
 /// A call that needs an approval cannot be shown to a person.
 pub(super) const UNSHOWABLE: i64 = -31_003;
 
+/// A credential has expired, and its provider gives no other one at the moment.
+pub(super) const PROVIDER_UNAVAILABLE: i64 = -31_004;
+
 /// When to come back where too many calls wait, in seconds. Nobody knows when a person will be done.
 const HELD_RETRY: u64 = 10;
+
+const NO_STORE: &str = "Usher cannot reach its store at the moment. Try again in a minute.";
 
 /// Why a call ends here.
 #[derive(Debug)]
@@ -75,6 +81,8 @@ pub(super) enum Ending {
     TooManyHeld,
     /// The upstream refuses every credential that the person gives.
     StillRejected,
+    /// The credential has expired, and its provider gives no other one at the moment.
+    Unavailable(Unavailable),
     /// The store is not there.
     Store(StoreError),
     /// The upstream gave no answer.
@@ -188,13 +196,35 @@ impl Ending {
                 );
                 told(call, CREDENTIAL_NEEDED, &text, None)
             }
+            Self::Unavailable(unavailable) => renews_later(call, unavailable, server),
             Self::Store(error) => {
                 tracing::error!(%error, "a call ended because the store cannot be reached");
-                failed(call, "Usher cannot reach its store at the moment. Try again in a minute.")
+                failed(call, NO_STORE)
             }
             Self::Upstream(error) => failed(call, &error.to_string()),
         }
     }
+}
+
+/// The provider is away, or has enough: the person is not asked for what they have given already.
+fn renews_later(call: &Call, unavailable: &Unavailable, server: &str) -> Response {
+    let provider = title(call, &unavailable.provider);
+    let seconds = unavailable.retry_after.map(whole);
+    let when = seconds.map_or_else(|| "in a moment".to_owned(), |seconds| format!("in {}", span(seconds)));
+    let why = match unavailable.trouble {
+        Trouble::Store => return failed(call, NO_STORE),
+        Trouble::Away => format!("{provider} cannot be reached at the moment"),
+        Trouble::Limited => format!("{provider} takes no more requests at the moment"),
+        Trouble::Registration => {
+            format!("{provider} does not accept Usher itself, which is for whoever runs it to see to")
+        }
+        Trouble::Busy => format!("{provider} is slow to answer"),
+    };
+    let text = format!(
+        "Your access to {provider} must be renewed, and {why}, so {server} was not called. Your connection is still there: try \
+         again {when}."
+    );
+    told(call, PROVIDER_UNAVAILABLE, &text, seconds)
 }
 
 /// Something that a person can act on, and when to come back where waiting helps.

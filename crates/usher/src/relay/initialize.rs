@@ -56,7 +56,7 @@ pub(super) async fn start(caller: Caller, id: &RawValue, params: Option<&RawValu
         Ok(answered) => answered,
         Err(UpstreamError::Refused { status, .. }) => {
             if forward::rejects(&caller, &injection, status)
-                && let Err(error) = caller.app.broker.rejected(&caller.principal, injection.used()).await
+                && let Err(error) = caller.app.broker.refused(&caller.principal, injection.used()).await
             {
                 tracing::error!(%error, "a refused credential cannot be marked");
             }

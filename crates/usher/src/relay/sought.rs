@@ -54,6 +54,9 @@ impl Sought<'_> {
             (_, AskReason::NewClient) => format!(
                 "This app wants to use your {provider} account through {server} for the first time. Allow it on a page of your own to run \u{201c}{subject}\u{201d}."
             ),
+            (_, AskReason::MoreScopes) => format!(
+                "{server} needs more from your {provider} account than you have granted to run \u{201c}{subject}\u{201d}. Grant it on a page of your own."
+            ),
             (_, AskReason::NewDestination) => format!(
                 "{server} moved to another address since you connected {provider}. Allow the new one on a page of your own to run \u{201c}{subject}\u{201d}."
             ),

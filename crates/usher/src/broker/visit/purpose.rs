@@ -4,7 +4,7 @@ use elicit::UserId;
 use usher_store::{Approval, Credential, CredentialStatus, Interaction, StoreError};
 
 use crate::{
-    broker::Broker,
+    broker::{Broker, decide::as_refused},
     config::{Provider, Upstream},
 };
 
@@ -62,7 +62,8 @@ impl Broker {
     pub(crate) async fn stored(&self, user: &UserId, provider: &str) -> Result<Stored, StoreError> {
         match self.store.credential(user, provider).await {
             Ok(None) => Ok(Stored::Nothing),
-            Ok(Some(credential)) => Ok(Stored::Kept(Box::new(credential))),
+            Ok(Some(credential)) if self.is_of_its_server(&credential).await => Ok(Stored::Kept(Box::new(credential))),
+            Ok(Some(credential)) => Ok(Stored::Kept(Box::new(as_refused(credential)))),
             Err(error) if error.is_unopened() => {
                 tracing::warn!(provider, %error, "a stored credential cannot be read");
                 Ok(Stored::Unreadable)

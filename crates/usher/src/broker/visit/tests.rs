@@ -25,7 +25,11 @@ use crate::{
     clock::Clock,
     commands::install_crypto_provider,
     config::{Config, folder::Folder},
-    credentials::Credentials,
+    credentials::{
+        Credentials,
+        fresh::{Fresh, Means},
+        servers::AuthorizationServers,
+    },
     egress::Egress,
 };
 
@@ -116,14 +120,26 @@ async fn house(check: Option<&str>) -> House {
     let clock = Arc::new(Still(Mutex::new(now())));
     let counting: Arc<dyn Clock> = clock.clone();
     let config = Arc::new(config("https://forecast.example/mcp", check));
+    let egress = Egress::new().unwrap();
+    let servers = AuthorizationServers::new(Arc::clone(&config), store.clone(), clock.clone(), egress.clone());
+    let fresh = Fresh::new(Means {
+        config: Arc::clone(&config),
+        store: store.clone(),
+        clock: clock.clone(),
+        random: random.clone(),
+        egress: egress.clone(),
+        servers: servers.clone(),
+    });
     let broker = Broker {
         limits: Arc::new(Limits::new(&config.limits, &counting)),
+        servers,
         config,
         store: store.clone(),
         clock: clock.clone(),
         random,
-        egress: Egress::new().unwrap(),
+        egress,
         credentials: Credentials::new(store, clock.clone()),
+        fresh,
         waiting: Waiting::default(),
         looks: Arc::default(),
     };

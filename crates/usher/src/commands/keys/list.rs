@@ -97,8 +97,14 @@ pub(super) fn described(uses: &KeyUses) -> Vec<(String, Option<Timestamp>)> {
         ending(uses.sessions, "session of a host", "sessions of hosts"),
         ending(uses.browser_sessions, "signed-in browser", "signed-in browsers"),
         (uses.api_keys, named_count(uses.api_keys, "API key", "API keys"), None),
+        (
+            uses.oauth_clients,
+            named_count(uses.oauth_clients, "registration at a provider", "registrations at providers"),
+            None,
+        ),
         ending(uses.questions, "open question", "open questions"),
         ending(uses.approvals, "approved call", "approved calls"),
+        ending(uses.flows, "sign-in at a provider", "sign-ins at providers"),
         ending(uses.login_links, "sign-in link", "sign-in links"),
     ]
     .into_iter()

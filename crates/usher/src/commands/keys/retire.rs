@@ -115,7 +115,8 @@ fn refusal(id: &str, uses: &KeyUses, states: Option<Timestamp>) -> Option<String
             None => write!(text, "\n  {what}"),
         };
     }
-    let wrapped = uses.credentials + uses.sessions.count + uses.browser_sessions.count + uses.api_keys;
+    let wrapped =
+        uses.credentials + uses.sessions.count + uses.browser_sessions.count + uses.api_keys + uses.oauth_clients;
     if wrapped > 0 {
         text.push_str(
             "\nA running service wraps credentials, sessions, browsers and API keys with the active key within minutes; its log \

@@ -138,6 +138,14 @@ impl ClientAuthentication {
         }
     }
 
+    /// The same in the request of a client that registers itself, where nobody knows of what is left alone.
+    pub fn as_registered(self) -> &'static str {
+        match self {
+            Self::BasicPlain => Self::Basic.as_str(),
+            other => other.as_str(),
+        }
+    }
+
     /// The method of this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|method| method.as_str() == name)

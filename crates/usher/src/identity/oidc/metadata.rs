@@ -3,7 +3,10 @@
 use serde::Deserialize;
 use url::Url;
 
-use crate::config::{Issuer, is_loopback};
+use crate::{
+    config::{Issuer, is_loopback},
+    egress,
+};
 
 /// The most bytes of a document that are read.
 pub(super) const LIMIT: usize = 256 * 1024;
@@ -128,18 +131,10 @@ impl Metadata {
     }
 }
 
-/// An endpoint: https, or http where it stays on this machine or at the origin that the operator chose (R-SEC-05). Of its
-/// address, `egress` decides when it is requested; a browser is sent to nothing else but http and https.
+/// An endpoint: https, or http where it stays on this machine or at the origin that the operator chose (R-SEC-05).
 fn endpoint(member: &'static str, text: &str, issuer: &Issuer) -> Result<Url, MetadataError> {
-    let fault = MetadataError::Endpoint { member };
-    let Ok(url) = Url::parse(text) else { return Err(fault) };
-    let bare = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
-    let right = match url.scheme() {
-        "https" => true,
-        "http" => url.origin() == issuer.url().origin() || is_loopback(&url),
-        _ => false,
-    };
-    if bare && right { Ok(url) } else { Err(fault) }
+    let http_at = |url: &Url| url.origin() == issuer.url().origin() || is_loopback(url);
+    egress::endpoint(text, http_at).ok_or(MetadataError::Endpoint { member })
 }
 
 /// What somebody else wrote, for a log.

@@ -9,7 +9,6 @@ mod bearer;
 mod claims;
 mod introspect;
 pub mod jwt;
-mod kept;
 pub mod keys;
 pub mod metadata;
 pub mod resource;
@@ -27,7 +26,6 @@ use url::Url;
 pub use self::{algorithm::Algorithm, claims::Claims};
 use self::{
     jwt::{Expected, Invalid},
-    kept::{Kept, Terms, Turn},
     keys::KeySet,
     metadata::Metadata,
 };
@@ -35,6 +33,7 @@ use crate::{
     clock::Clock,
     config::{Issuer, Oidc},
     egress::{Answer, Blocked, Egress, NoAnswer, answer},
+    kept::{Kept, Terms, Turn},
 };
 
 /// The document is read daily, and does without the issuer for a week.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::response::Response;
 use http::StatusCode;
-use usher_store::{AskReason, CredentialStatus, Destination, Interaction, InteractionId, InteractionState, StoreError};
+use usher_store::{AskReason, Destination, Interaction, InteractionId, InteractionState, StoreError};
 
 use crate::{
     broker::{Stored, VisitError},
@@ -79,8 +79,7 @@ async fn kept(visitor: &Visitor, interaction: &Interaction) -> Result<Option<Kep
     let Stored::Kept(credential) = visitor.app.broker.stored(&principal.user, &interaction.provider).await? else {
         return Ok(None);
     };
-    let holds = credential.status == CredentialStatus::Working
-        && credential.allows(&principal.client, &interaction.destination);
+    let holds = credential.status.is_usable() && credential.allows(&principal.client, &interaction.destination);
     let checked = visitor.app.config.provider(&interaction.provider).is_some_and(|provider| provider.check().is_some());
     // What was allowed to one more app or server may have been in use for long.
     let typed = matches!(interaction.reason, AskReason::Missing | AskReason::Rejected);
@@ -198,7 +197,8 @@ fn ended(
             InteractionState::Expired
             | InteractionState::Created
             | InteractionState::Opened { .. }
-            | InteractionState::Consented { .. },
+            | InteractionState::Consented { .. }
+            | InteractionState::Exchanging { .. },
             _,
         ) => {
             let heading = words.text("expired.heading");

@@ -250,7 +250,7 @@ impl Connection {
     ) -> Self {
         let name = &credential.provider;
         let known = config.provider(name).is_some();
-        let working = known && credential.status == CredentialStatus::Working;
+        let working = known && credential.status.is_usable();
         let used = match credential.last_used_at {
             // The refusal is the last change: nothing else is done with it until it is replaced.
             _ if credential.status == CredentialStatus::Rejected => Fact::rich(
@@ -270,8 +270,10 @@ impl Connection {
         let (state, note) = match (known, credential.status) {
             (false, _) => ("portal.unused", Some(words.rich::<&str>("portal.unused_note", &[]))),
             (true, CredentialStatus::Rejected) => ("portal.rejected", Some(refused_by(words, config, credential))),
-            (true, CredentialStatus::Working) if untried(config, credential) => ("portal.stored", None),
-            (true, CredentialStatus::Working) => ("portal.working", None),
+            (true, CredentialStatus::Working | CredentialStatus::Narrow) if untried(config, credential) => {
+                ("portal.stored", None)
+            }
+            (true, CredentialStatus::Working | CredentialStatus::Narrow) => ("portal.working", None),
         };
         let title = provider_title(words, config, name);
         Self {

@@ -13,9 +13,12 @@ use super::super::{
     pipe::{self, Gone, Pipe},
     reply,
 };
-use crate::mcp::{
-    envelope::Message,
-    sse::{KEEP_ALIVE, message_event},
+use crate::{
+    broker::Patience,
+    mcp::{
+        envelope::Message,
+        sse::{KEEP_ALIVE, message_event},
+    },
 };
 
 /// Opens the stream.
@@ -62,9 +65,9 @@ async fn run(call: &Call, pipe: &Pipe) -> Result<(), Gone> {
         if look
             && app
                 .broker
-                .lacking(&call.caller.principal, call.caller.upstream())
+                .lacking(&call.caller.principal, call.caller.upstream(), Patience::Never)
                 .await
-                .is_ok_and(|missing| missing.is_empty())
+                .is_ok_and(|examined| examined.missing.is_empty())
         {
             break true;
         }

@@ -16,6 +16,7 @@ use super::{
     upstream::UpstreamError,
 };
 use crate::{
+    broker::{Examined, Patience},
     credentials::Injection,
     mcp::{
         envelope::Message,
@@ -61,13 +62,16 @@ async fn probe(call: &Call) -> Option<StatusCode> {
 /// Our tool's turn: asks for everything that is missing, and says so when nothing is.
 pub(super) async fn attempt(call: &Call) -> Attempt {
     let caller = &call.caller;
-    match caller.app.broker.lacking(&caller.principal, caller.upstream()).await {
-        Ok(missing) if missing.is_empty() => {
+    match caller.app.broker.lacking(&caller.principal, caller.upstream(), Patience::Waits).await {
+        Ok(Examined { unavailable: Some(unavailable), .. }) => {
+            Attempt::Done(call.end(&Ending::Unavailable(unavailable)))
+        }
+        Ok(Examined { missing, .. }) if missing.is_empty() => {
             let server = caller.upstream().title.get("en");
             let text = format!("{server} is connected. List its tools again to see them.");
             Attempt::Done(result(call, json!({ "content": [{ "type": "text", "text": text }] })))
         }
-        Ok(missing) => Attempt::Ask(missing),
+        Ok(Examined { missing, .. }) => Attempt::Ask(missing),
         Err(error) => Attempt::Done(call.end(&Ending::Store(error))),
     }
 }

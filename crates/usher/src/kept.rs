@@ -13,13 +13,13 @@ use crate::clock::Clock;
 
 /// How long something is kept, and how often it may be fetched.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Terms {
+pub(crate) struct Terms {
     /// It is used so long without looking for a newer one.
-    pub(super) fresh: SignedDuration,
+    pub(crate) fresh: SignedDuration,
     /// And so long if no newer one can be had.
-    pub(super) usable: SignedDuration,
+    pub(crate) usable: SignedDuration,
     /// Between two fetches while there is one to use.
-    pub(super) pause: SignedDuration,
+    pub(crate) pause: SignedDuration,
 }
 
 /// After the first failure in a row while there is nothing to use; doubled with each up to [`MOST`].
@@ -30,11 +30,11 @@ const MOST: SignedDuration = SignedDuration::from_secs(60);
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The right to fetch, until it is dropped.
-pub(super) type Turn = OwnedMutexGuard<()>;
+pub(crate) type Turn = OwnedMutexGuard<()>;
 
 /// What is kept.
 #[derive(Debug)]
-pub(super) struct Kept<T> {
+pub(crate) struct Kept<T> {
     terms: Terms,
     state: Mutex<State<T>>,
     /// Held by whoever fetches.
@@ -52,14 +52,14 @@ struct State<T> {
 }
 
 impl<T> Kept<T> {
-    pub(super) fn new(terms: Terms) -> Self {
+    pub(crate) fn new(terms: Terms) -> Self {
         let state = State { value: None, attempt: None, began: None, failures: 0 };
         Self { terms, state: Mutex::new(state), turn: Arc::default() }
     }
 
     /// The value, fresh if it can be had. An older one is used only where no newer one can be had, or not soon: what was
     /// withdrawn meanwhile is in the older one.
-    pub(super) async fn current<F>(&self, clock: &dyn Clock, fetch: impl FnOnce(Turn) -> F) -> Option<Arc<T>>
+    pub(crate) async fn current<F>(&self, clock: &dyn Clock, fetch: impl FnOnce(Turn) -> F) -> Option<Arc<T>>
     where
         F: Future<Output = ()> + Send + 'static,
     {
@@ -79,7 +79,7 @@ impl<T> Kept<T> {
     }
 
     /// The value after another look for a newer one, if it is time for one.
-    pub(super) async fn renewed<F>(&self, clock: &dyn Clock, fetch: impl FnOnce(Turn) -> F) -> Option<Arc<T>>
+    pub(crate) async fn renewed<F>(&self, clock: &dyn Clock, fetch: impl FnOnce(Turn) -> F) -> Option<Arc<T>>
     where
         F: Future<Output = ()> + Send + 'static,
     {
@@ -90,7 +90,7 @@ impl<T> Kept<T> {
 
     /// Begins a fetch, if nobody fetches and it is time to. It runs to its end whatever becomes of who began it: a client that
     /// leaves takes nothing from those who come next.
-    fn begin<F>(&self, clock: &dyn Clock, fetch: impl FnOnce(Turn) -> F)
+    pub(crate) fn begin<F>(&self, clock: &dyn Clock, fetch: impl FnOnce(Turn) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
     {
@@ -107,7 +107,7 @@ impl<T> Kept<T> {
     }
 
     /// When the value was fetched.
-    pub(super) fn fetched_at(&self) -> Option<Timestamp> {
+    pub(crate) fn fetched_at(&self) -> Option<Timestamp> {
         self.state().value.as_ref().map(|(_, fetched)| *fetched)
     }
 
@@ -145,14 +145,14 @@ impl<T> Kept<T> {
     }
 
     /// Keeps what was fetched by the attempt at `now`, whenever it came.
-    pub(super) fn fetched(&self, value: Arc<T>, now: Timestamp) {
+    pub(crate) fn fetched(&self, value: Arc<T>, now: Timestamp) {
         let mut state = self.state();
         state.value = Some((value, now));
         state.failures = 0;
     }
 
     /// Counts a failure, which is known since `now`; whether it is the first in a row.
-    pub(super) fn failed(&self, now: Timestamp) -> bool {
+    pub(crate) fn failed(&self, now: Timestamp) -> bool {
         let mut state = self.state();
         state.attempt = Some(now);
         state.failures = state.failures.saturating_add(1);

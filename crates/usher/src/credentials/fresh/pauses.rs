@@ -1,0 +1,209 @@
+//! Pauses after a failure: a provider that is away or has enough is not asked again and again.
+
+use std::{
+    collections::HashMap,
+    hash::Hash,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use elicit::Random;
+use jiff::{SignedDuration, Timestamp};
+use usher_store::CredentialKey;
+
+use super::Trouble;
+
+/// The pause after the first failure; each further one doubles it.
+const FIRST: Duration = Duration::from_secs(5);
+/// The longest pause after failures.
+const LONGEST: Duration = Duration::from_mins(15);
+/// The longest pause that a provider may ask for.
+pub(super) const ASKED_AT_MOST: Duration = Duration::from_hours(1);
+/// After so many failures in a row a whole provider rests.
+const SEVERAL: u32 = 3;
+/// From how many on those that are over are dropped.
+const MANY: usize = 1000;
+
+/// Until when nobody asks, and why: of one credential, and of a provider altogether.
+#[derive(Default)]
+pub(super) struct Pauses {
+    credentials: Mutex<HashMap<CredentialKey, Pause>>,
+    providers: Mutex<HashMap<String, Pause>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Pause {
+    until: Timestamp,
+    trouble: Trouble,
+    /// In a row.
+    failures: u32,
+}
+
+impl Pauses {
+    /// The rest of the pause that a credential of `provider` has to wait for, and why, if it has.
+    pub(super) fn rest(&self, key: &CredentialKey, provider: &str, now: Timestamp) -> Option<(Duration, Trouble)> {
+        let of_credential = lock(&self.credentials).get(key).and_then(|pause| pause.rest(now));
+        of_credential.max(lock(&self.providers).get(provider).and_then(|pause| pause.rest(now)))
+    }
+
+    /// How long a whole provider rests.
+    pub(super) fn of_provider(&self, provider: &str, now: Timestamp) -> Option<Duration> {
+        lock(&self.providers).get(provider).and_then(|pause| pause.rest(now)).map(|(rest, _)| rest)
+    }
+
+    /// Nobody asks for this credential before.
+    pub(super) fn pause(&self, key: CredentialKey, trouble: Trouble, until: Timestamp, now: Timestamp) {
+        keep(&self.credentials, key, Pause { until, trouble, failures: 1 }, now);
+    }
+
+    /// Nobody asks this provider for anything before.
+    pub(super) fn pause_provider(&self, provider: &str, trouble: Trouble, until: Timestamp, now: Timestamp) {
+        keep(&self.providers, provider.to_owned(), Pause { until, trouble, failures: SEVERAL }, now);
+    }
+
+    /// A provider was not there for one of its credentials. When that happens several times in a row, all of them rest.
+    pub(super) fn failed(&self, provider: &str, now: Timestamp, random: &dyn Random) {
+        let before = lock(&self.providers).get(provider).map_or(0, |pause| pause.failures);
+        let failures = before.saturating_add(1);
+        let until = if failures < SEVERAL { now } else { again_at(failures - SEVERAL + 1, None, now, random) };
+        keep(&self.providers, provider.to_owned(), Pause { until, trouble: Trouble::Away, failures }, now);
+    }
+
+    /// A credential of a provider was renewed.
+    pub(super) fn end(&self, key: &CredentialKey, provider: &str) {
+        lock(&self.credentials).remove(key);
+        lock(&self.providers).remove(provider);
+    }
+}
+
+impl Pause {
+    fn rest(&self, now: Timestamp) -> Option<(Duration, Trouble)> {
+        rest(self.until, now).map(|rest| (rest, self.trouble))
+    }
+}
+
+/// What is left of a pause. One that is longer than any was written by a clock that has been set back since: it is over.
+pub(super) fn rest(until: Timestamp, now: Timestamp) -> Option<Duration> {
+    let rest = Duration::try_from(until.duration_since(now)).ok()?;
+    (!rest.is_zero() && rest <= ASKED_AT_MOST).then_some(rest)
+}
+
+/// When to ask again after so many failures in a row, the last of them now: after pauses that double, with a fifth of chance,
+/// so that what failed together is not tried again together; and not before a provider that said when.
+pub(super) fn again_at(failures: u32, asked: Option<Timestamp>, now: Timestamp, random: &dyn Random) -> Timestamp {
+    let doubled = FIRST.saturating_mul(1_u32.checked_shl(failures.saturating_sub(1)).unwrap_or(u32::MAX)).min(LONGEST);
+    let mut byte = [0_u8];
+    random.fill(&mut byte);
+    let pause = doubled + doubled / 5 * u32::from(byte[0]) / 256;
+    let asked = asked.and_then(|at| Duration::try_from(at.duration_since(now)).ok()).unwrap_or_default();
+    let pause = pause.max(asked.min(ASKED_AT_MOST));
+    now.checked_add(SignedDuration::try_from(pause).unwrap_or_default()).unwrap_or(Timestamp::MAX)
+}
+
+fn keep<K: Hash + Eq>(pauses: &Mutex<HashMap<K, Pause>>, key: K, pause: Pause, now: Timestamp) {
+    let mut pauses = lock(pauses);
+    if pauses.len() >= MANY {
+        pauses.retain(|_, pause| pause.rest(now).is_some());
+    }
+    pauses.insert(key, pause);
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use elicit::{SystemRandom, UserId};
+
+    use super::*;
+
+    fn now() -> Timestamp {
+        "2026-11-30T12:00:00Z".parse().unwrap()
+    }
+
+    fn in_seconds(seconds: i64) -> Timestamp {
+        now() + SignedDuration::from_secs(seconds)
+    }
+
+    fn key() -> CredentialKey {
+        CredentialKey::of(&UserId::new("issuer", "subject").unwrap(), "hub")
+    }
+
+    /// R-SEC-04: an outage is not hammered, and its end is noticed within a quarter of an hour.
+    #[test]
+    fn pauses_double_and_end() {
+        let after = |failures| again_at(failures, None, now(), &SystemRandom).duration_since(now()).as_secs();
+        for (failures, least) in
+            [(0, 5), (1, 5), (2, 10), (3, 20), (4, 40), (8, 640), (9, 900), (32, 900), (u32::MAX, 900)]
+        {
+            let after = after(failures);
+            assert!((least..=least + least / 5).contains(&after), "{failures}: {after}");
+        }
+    }
+
+    #[test]
+    fn a_provider_that_says_when_is_listened_to_within_reason() {
+        let after = |asked| again_at(1, Some(in_seconds(asked)), now(), &SystemRandom).duration_since(now()).as_secs();
+        assert_eq!(after(120), 120);
+        assert_eq!(after(100_000), 3600);
+        for past in [-100_000, 0] {
+            assert!((5..=6).contains(&after(past)), "{past}");
+        }
+    }
+
+    #[test]
+    fn a_pause_is_of_one_credential_or_of_a_whole_provider() {
+        let pauses = Pauses::default();
+        let rest =
+            |key: &CredentialKey| pauses.rest(key, "hub", now()).map(|(rest, trouble)| (rest.as_secs(), trouble));
+        let other = CredentialKey::of(&UserId::new("issuer", "another").unwrap(), "hub");
+        pauses.pause(key(), Trouble::Away, in_seconds(5), now());
+        assert_eq!(rest(&key()), Some((5, Trouble::Away)));
+        assert_eq!(rest(&other), None);
+        pauses.pause_provider("hub", Trouble::Limited, in_seconds(60), now());
+        assert_eq!(rest(&key()), Some((60, Trouble::Limited)), "the longer one");
+        assert_eq!(rest(&other), Some((60, Trouble::Limited)));
+        assert_eq!(pauses.of_provider("post", now()), None);
+        assert_eq!(pauses.rest(&key(), "hub", in_seconds(60)), None, "it is over");
+        pauses.end(&key(), "hub");
+        assert_eq!((rest(&key()), rest(&other)), (None, None));
+    }
+
+    /// R-SEC-04: a provider that is away is not asked once for each of its users.
+    #[test]
+    fn a_provider_that_fails_again_and_again_rests_altogether() {
+        let pauses = Pauses::default();
+        for _ in 0..2 {
+            pauses.failed("hub", now(), &SystemRandom);
+            assert_eq!(pauses.of_provider("hub", now()), None);
+        }
+        for least in [5, 10, 20] {
+            pauses.failed("hub", now(), &SystemRandom);
+            let rest = pauses.of_provider("hub", now()).unwrap().as_secs();
+            assert!((least..=least + least / 5).contains(&rest), "{rest}");
+        }
+        pauses.end(&key(), "hub");
+        pauses.failed("hub", now(), &SystemRandom);
+        assert_eq!(pauses.of_provider("hub", now()), None, "it began anew");
+    }
+
+    /// A clock that was hours ahead leaves no pause of hours.
+    #[test]
+    fn a_clock_that_was_set_back_holds_nothing_up() {
+        let pauses = Pauses::default();
+        pauses.pause(key(), Trouble::Away, in_seconds(5 * 3600), in_seconds(5 * 3600 - 10));
+        assert_eq!(pauses.rest(&key(), "hub", now()), None);
+    }
+
+    #[test]
+    fn pauses_that_are_over_take_no_room() {
+        let pauses = Pauses::default();
+        for subject in 0..MANY {
+            let user = UserId::new("issuer", format!("subject-{subject}")).unwrap();
+            pauses.pause(CredentialKey::of(&user, "hub"), Trouble::Away, in_seconds(1), now());
+        }
+        pauses.pause(key(), Trouble::Away, in_seconds(10), in_seconds(5));
+        assert_eq!(lock(&pauses.credentials).len(), 1);
+    }
+}
