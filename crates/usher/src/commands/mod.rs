@@ -13,6 +13,7 @@ mod guard;
 pub mod keys;
 mod let_go;
 pub mod login;
+mod providers;
 mod reload;
 pub mod serve;
 mod stop;
@@ -66,6 +67,11 @@ enum Command {
         #[command(subcommand)]
         command: users::Command,
     },
+    /// The services at which people connect accounts.
+    Providers {
+        #[command(subcommand)]
+        command: providers::Command,
+    },
     /// What people connected.
     Connections {
         #[command(subcommand)]
@@ -108,6 +114,7 @@ pub fn run() -> ExitCode {
                 print!("{}", crate::api::description());
                 ExitCode::SUCCESS
             }
+            Command::Providers { command } => providers::run(&command).await,
             Command::Users { command } => users::run(&command).await,
             Command::Connections { command } => connections::run(&command).await,
             Command::Guard => ExitCode::SUCCESS,

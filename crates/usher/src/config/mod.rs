@@ -70,6 +70,7 @@ pub use pattern::{Pattern, PatternError};
 pub use processes::Processes;
 pub use provider::{Provider, ProviderKind};
 pub use public_url::{PublicUrl, PublicUrlError};
+pub(crate) use suggest::closest;
 pub(crate) use target::{is_loopback, is_private};
 pub use template::{Template, TemplateError};
 pub use text::Text;

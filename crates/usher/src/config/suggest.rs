@@ -1,7 +1,7 @@
 //! "Did you mean …?"
 
 /// The known word closest to `word`, if one is close enough to be meant.
-pub(super) fn closest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+pub(crate) fn closest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     known
         .map(|candidate| (distance(word, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= 1.max(candidate.chars().count() / 3))

@@ -30,6 +30,7 @@ mod outages;
 mod pages;
 mod people_commands;
 mod processes;
+mod providers_command;
 mod raw;
 mod refresh;
 mod relay_legacy;

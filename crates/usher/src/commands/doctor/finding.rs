@@ -1,21 +1,21 @@
 //! One line of what was found.
 
-use std::fmt;
+use std::{fmt, process::ExitCode};
 
 use serde_json::{Value, json};
 
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Finding {
-    pub(super) verdict: Verdict,
-    pub(super) subject: String,
-    pub(super) found: String,
+pub(in crate::commands) struct Finding {
+    pub(in crate::commands) verdict: Verdict,
+    pub(in crate::commands) subject: String,
+    pub(in crate::commands) found: String,
     /// What to do, where something is to be done.
-    pub(super) todo: Option<String>,
+    pub(in crate::commands) todo: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(in crate::commands) enum Verdict {
     Ok,
     /// It works, and somebody should know.
     Warning,
@@ -34,20 +34,28 @@ impl Verdict {
 }
 
 impl Finding {
-    pub(super) fn ok(subject: impl Into<String>, found: impl Into<String>) -> Self {
+    pub(in crate::commands) fn ok(subject: impl Into<String>, found: impl Into<String>) -> Self {
         Self::new(Verdict::Ok, subject, found, None)
     }
 
-    pub(super) fn warning(subject: impl Into<String>, found: impl Into<String>, todo: impl Into<String>) -> Self {
+    pub(in crate::commands) fn warning(
+        subject: impl Into<String>,
+        found: impl Into<String>,
+        todo: impl Into<String>,
+    ) -> Self {
         Self::new(Verdict::Warning, subject, found, Some(todo.into()))
     }
 
-    pub(super) fn fault(subject: impl Into<String>, found: impl Into<String>, todo: impl Into<String>) -> Self {
+    pub(in crate::commands) fn fault(
+        subject: impl Into<String>,
+        found: impl Into<String>,
+        todo: impl Into<String>,
+    ) -> Self {
         Self::new(Verdict::Fault, subject, found, Some(todo.into()))
     }
 
     /// A fault whose error says what to do itself.
-    pub(super) fn error(subject: impl Into<String>, error: &dyn fmt::Display) -> Self {
+    pub(in crate::commands) fn error(subject: impl Into<String>, error: &dyn fmt::Display) -> Self {
         Self::new(Verdict::Fault, subject, error.to_string(), None)
     }
 
@@ -55,7 +63,7 @@ impl Finding {
         Self { verdict, subject: subject.into(), found: line(&found.into()), todo: todo.map(|todo| line(&todo)) }
     }
 
-    pub(super) fn to_json(&self) -> Value {
+    pub(in crate::commands) fn to_json(&self) -> Value {
         json!({ "verdict": self.verdict.as_str(), "check": self.subject, "found": self.found, "todo": self.todo })
     }
 }
@@ -71,6 +79,22 @@ impl fmt::Display for Finding {
         write!(f, "{:7}  {:20}  {}", self.verdict.as_str(), self.subject, self.found)?;
         self.todo.as_ref().map_or(Ok(()), |todo| write!(f, "; {todo}"))
     }
+}
+
+/// Prints findings. A command fails if something is wrong; a warning is no failure.
+pub(in crate::commands) fn tell(findings: &[Finding], as_json: bool) -> ExitCode {
+    if as_json {
+        let all: Vec<_> = findings.iter().map(Finding::to_json).collect();
+        println!("{:#}", json!({ "findings": all }));
+    } else {
+        for finding in findings {
+            println!("{finding}");
+        }
+    }
+    if findings.iter().any(|finding| finding.verdict == Verdict::Fault) {
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
 }
 
 #[cfg(test)]

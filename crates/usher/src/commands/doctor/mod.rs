@@ -4,7 +4,7 @@
 
 mod clock;
 mod command;
-mod finding;
+pub(in crate::commands) mod finding;
 mod issuer;
 mod machine;
 mod probe;
@@ -14,12 +14,8 @@ mod upstream;
 use std::process::ExitCode;
 
 use futures_util::future::join_all;
-use serde_json::json;
 
-use self::{
-    clock::Sample,
-    finding::{Finding, Verdict},
-};
+use self::{clock::Sample, finding::Finding};
 use super::{ConfigArgs, environment, fail};
 use crate::{
     clock::SystemClock,
@@ -46,18 +42,7 @@ pub async fn run(args: &Args) -> ExitCode {
             Err(error) => return fail(&format!("the HTTP client cannot be made: {error}")),
         },
     };
-    if args.json {
-        let all: Vec<_> = findings.iter().map(Finding::to_json).collect();
-        println!("{:#}", json!({ "findings": all }));
-    } else {
-        for finding in &findings {
-            println!("{finding}");
-        }
-    }
-    if findings.iter().any(|finding| finding.verdict == Verdict::Fault) {
-        return ExitCode::FAILURE;
-    }
-    ExitCode::SUCCESS
+    finding::tell(&findings, args.json)
 }
 
 /// Without a configuration there is nothing else to look at.
