@@ -13,6 +13,9 @@ export const OWNER = { login: 'ada', password: 'ada-pass-3', sub: '51c0de', name
 /** Our client there, as an operator registers one. */
 export const CLIENT = { id: 'usher-at-notes', secret: 'notes-client-secret-0123456789abcdef' };
 
+/** Where tokens are revoked (RFC 7009). */
+const REVOCATION = '/token/revocation';
+
 /** How long an access token is good, in seconds. */
 const ACCESS_TOKEN = 600;
 
@@ -31,6 +34,7 @@ export async function startNotes({ usher, protects = false }) {
   watch(provider, events);
   const answer = provider.callback();
   web.on('request', (request, response) => {
+    if (request.url === REVOCATION) response.on('finish', () => response.statusCode === 200 && events.push('revoked'));
     if (!request.url.startsWith('/interaction/')) return answer(request, response);
     return interaction(provider, request, response).catch((error) => html(response, 500, page('Failed', `<pre>${text(error)}</pre>`)));
   });
@@ -57,7 +61,7 @@ export async function startNotes({ usher, protects = false }) {
     upstream,
     /** The access tokens that came to the server and were good there. */
     tokens: () => [...seen],
-    /** How often something of this name happened at the provider: see `watch`. */
+    /** How often something of this name happened at the provider: what `watch` notes, and `revoked`. */
     count: (name) => events.filter((event) => event === name).length,
     /** Ends the access token, as if its time were over; the grant goes on. */
     async expire(token) {
@@ -80,13 +84,12 @@ export async function startNotes({ usher, protects = false }) {
   };
 }
 
-/** Notes what the provider does: `code`, `exchanged`, `refreshed`, `replayed`, `revoked`, `registered`. */
+/** Notes what the provider does: `code`, `exchanged`, `refreshed`, `replayed`, `registered`. */
 function watch(provider, events) {
   const note = (name) => () => void events.push(name);
   provider.on('authorization_code.saved', note('code'));
   provider.on('grant.success', ({ oidc }) => events.push(oidc.params.grant_type === 'refresh_token' ? 'refreshed' : 'exchanged'));
   provider.on('grant.revoked', note('replayed'));
-  provider.on('revocation.success', note('revoked'));
   provider.on('registration_create.success', note('registered'));
 }
 

@@ -14,7 +14,7 @@ import { DECLINE, TIMEOUT, heading, openPage, press, signIn, text, useBrowser } 
 
 useBrowser();
 
-const CONTINUE = 'button[name=action][value=continue]';
+const CONTINUE = 'button[name=action][value=authorize]';
 const CALL = { timeout: 40_000 };
 
 /** The provider as an operator writes it who has no file for it. */
@@ -37,6 +37,8 @@ ${server(upstream)}`;
 
 /** The provider that the server itself names. */
 const demanded = ({ upstream }) => `
+[egress]
+allow = ["127.0.0.1"]
 [[provider]]
 name = "notes"
 title = { en = "Example Notes", "zh-CN" = "示例笔记" }
@@ -174,7 +176,7 @@ for (const language of ['en', 'zh-CN']) {
       assert.equal(new URL(browser.url()).origin, service.origin);
       assert.match(await text(browser), /Example Notes|示例笔记/);
       await inspect(browser, `oauth-refused/${language}`);
-      await press(browser, 'button[name=action][value=restart]');
+      await press(browser, 'main form button.main');
       await allow(browser);
       assert.equal(await heading(browser), language === 'en' ? 'Connected' : '已连接');
     };
@@ -191,12 +193,18 @@ for (const language of ['en', 'zh-CN']) {
 
 test('R-ACT-03: who declines on our page is never sent to the provider', { timeout: TIMEOUT }, async (t) => {
   const { notes, service, browser } = await connected(t, { kind: 'oauth' });
+  let visited;
+  const visit = async (url) => {
+    await browser.goto(url);
+    await press(browser, DECLINE);
+  };
   const answer = ({ url }) => {
-    browser.goto(url).then(() => press(browser, DECLINE));
+    visited = visit(url);
     return { action: 'accept' };
   };
   const client = await connect(t, service, { era: 'modern', answer });
   const result = await forecast(client);
+  await visited;
   assert.ok(result.isError);
   assert.match(result.content[0].text, /declined/i);
   assert.equal(notes.count('code'), 0);
