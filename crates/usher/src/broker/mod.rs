@@ -7,6 +7,7 @@ mod external;
 mod limits;
 mod looks;
 mod needs;
+mod own_account;
 mod servers;
 mod visit;
 mod waiting;
@@ -23,6 +24,7 @@ pub use self::{
     limits::{Limits, Question},
     looks::Looks,
     needs::Call,
+    own_account::Narrowed,
     servers::{AskedFor, Followed, ServerQuestion, Withdrawn},
     visit::*,
     waiting::Waiting,
