@@ -23,6 +23,7 @@ mod limits;
 mod lossless;
 mod needs_legacy;
 mod needs_modern;
+mod oauth_flow;
 mod oidc;
 mod oidc_browser;
 mod outages;

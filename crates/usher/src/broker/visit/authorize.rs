@@ -6,16 +6,21 @@
 use std::collections::BTreeMap;
 
 use elicit::UserId;
+use jiff::SignedDuration;
 use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
-use usher_store::{InteractionId, InteractionState, fail_point};
+use usher_store::{FLOW_LASTS, InteractionId, InteractionState, fail_point};
 
 use super::{Fault, Visit, VisitError, kept::Kept};
 use crate::{
     broker::{Broker, INTERACTION_LIVES},
-    config::{Definition, OAuth, Provider, ProviderKind, definition::Input},
+    config::{Definition, Provider, ProviderKind, definition::Input},
+    credentials::servers::{Account, AccountError},
     identity::tokens::new_token,
-    oauth::{self, Client, Server, ServerError},
+    oauth::{
+        self, Server, ServerError,
+        discovery::{DiscoveryError, DocumentError, server::ServerError as MetadataError},
+    },
 };
 
 /// Where a person signs in, as far as it is known before they leave.
@@ -51,7 +56,7 @@ pub struct Leaving<'a> {
     pub user: &'a UserId,
     /// What they typed there.
     pub typed: &'a BTreeMap<String, SecretString>,
-    /// The origin that the page showed; empty where it showed none.
+    /// What the page showed: see [`Visit::shown`]. Empty where it showed nothing.
     pub shown: &'a str,
     /// What this browser alone comes back with (R-SEC-06).
     pub browser: &'a str,
@@ -68,15 +73,8 @@ pub enum Left {
     Again(Box<Visit>, Vec<Fault>),
 }
 
-/// Where the browser goes, and as whose client.
-pub(super) struct Place {
-    pub(super) server: Server,
-    pub(super) client: Client,
-}
-
-/// Why there is no such place.
-#[derive(Debug)]
-pub(super) enum Nowhere {
+/// Why there is no way, or not yet.
+enum Nowhere {
     /// The person has to say something, or something else.
     Says(Vec<Fault>),
     /// It cannot be helped here.
@@ -114,16 +112,19 @@ impl Provider {
 }
 
 impl Broker {
-    /// Where the person of `visit` would sign in, with what they typed.
-    pub async fn way(&self, visit: &Visit, typed: &BTreeMap<String, SecretString>) -> Way {
-        match self.place(visit, typed).await {
-            Ok(place) => origin(&place.server).map_or(Way::Closed(NoWay::Unknown), Way::To),
-            Err(Nowhere::Says(_)) => Way::Asks,
-            Err(Nowhere::Closed(why)) => Way::Closed(why),
+    /// Where the person of `visit` would sign in, with what they typed; and the visit with all that would be asked for there.
+    pub async fn way(&self, visit: &Visit, typed: &BTreeMap<String, SecretString>) -> (Visit, Way) {
+        match self.account(visit.clone(), typed).await {
+            Ok((visit, account)) => {
+                let way = origin(&account.server).map_or(Way::Closed(NoWay::Unknown), Way::To);
+                (visit, way)
+            }
+            Err(Nowhere::Says(_)) => (visit.clone(), Way::Asks),
+            Err(Nowhere::Closed(why)) => (visit.clone(), Way::Closed(why)),
         }
     }
 
-    /// A person agrees to go to the provider, to the host that the page showed.
+    /// A person agrees to go to the provider: to the place, and for what, that the page showed.
     pub async fn leave(&self, leaving: Leaving<'_>) -> Result<Left, VisitError> {
         let Leaving { id, user, typed, shown, browser, language } = leaving;
         let visit = self.open(id, user).await?;
@@ -134,30 +135,31 @@ impl Broker {
         if typed.keys().any(|name| !visit.provider.inputs().any(|input| input.name == *name)) {
             return Ok(Left::Again(Box::new(visit), vec![Fault::Unknown]));
         }
-        let place = match self.place(&visit, typed).await {
-            Ok(place) => place,
+        let (visit, account) = match self.account(visit.clone(), typed).await {
+            Ok(found) => found,
             Err(Nowhere::Says(faults)) => return Ok(Left::Again(Box::new(visit), faults)),
             Err(Nowhere::Closed(_)) => return Ok(Left::Again(Box::new(visit), Vec::new())),
         };
-        // Nobody goes where they were not told (R-URL-06).
-        if place.server.authorization_origin().as_deref() != Some(shown) {
+        // Nobody goes where they were not told, nor is asked there for more (R-URL-06, R-OAUTH-03).
+        if origin(&account.server).map(|origin| visit.shown(&origin)).as_deref() != Some(shown) {
             return Ok(Left::Again(Box::new(visit), Vec::new()));
         }
+        let scopes = visit.scopes.clone();
         let visit = self.consent(visit).await?;
         fail_point!(Consented);
-        let visit = self.lengthen(visit, jiff::SignedDuration::try_from(INTERACTION_LIVES).unwrap_or_default()).await?;
+        let visit = self.lengthen(visit, SignedDuration::try_from(INTERACTION_LIVES).unwrap_or(FLOW_LASTS)).await?;
         let (secret, verifier) = (new_token(&*self.random), new_token(&*self.random));
         let state = SecretString::from(format!("{id}.{}", secret.expose_secret()));
-        let scopes: Vec<String> = visit.scopes.asked.iter().cloned().collect();
-        let request = oauth::Request { state: &state, verifier: &verifier, scopes: &scopes, language };
-        let url = match oauth::authorize(&place.server, &place.client, &request) {
+        let asked: Vec<String> = scopes.asked.iter().cloned().collect();
+        let request = oauth::Request { state: &state, verifier: &verifier, scopes: &asked, language };
+        let url = match oauth::authorize(&account.server, &account.client, &request) {
             Ok(url) => url,
             Err(error) => {
                 tracing::error!(provider = visit.provider.name, %error, "nobody is sent to a provider");
                 return Ok(Left::Again(Box::new(visit), Vec::new()));
             }
         };
-        let kept = Kept::new(&visit, &place, verifier).seal();
+        let kept = Kept::new(&account, scopes.asked, verifier).text();
         if !self.store.begin_flow(id, &secret, browser, &kept, self.clock.now()).await? {
             // Another tab was first, or it ended in this moment: its page says how.
             return Ok(Left::Again(Box::new(self.open(id, user).await?), Vec::new()));
@@ -167,34 +169,49 @@ impl Broker {
     }
 
     /// The authorization server that the person of `visit` would go to.
-    pub(super) async fn place(&self, visit: &Visit, typed: &BTreeMap<String, SecretString>) -> Result<Place, Nowhere> {
-        match &visit.provider.kind {
-            ProviderKind::OAuth(oauth) => self.place_of(visit, oauth, &chosen(visit, oauth, typed)),
-            ProviderKind::Mcp(_) | ProviderKind::Secret { .. } | ProviderKind::External(_) | ProviderKind::Approval => {
-                Err(Nowhere::Closed(NoWay::Unknown))
-            }
-        }
-    }
-
-    fn place_of(&self, visit: &Visit, oauth: &OAuth, chosen: &BTreeMap<String, String>) -> Result<Place, Nowhere> {
-        let provider = &visit.provider.name;
-        let server = Server::of(oauth, chosen).map_err(|error| match error {
-            ServerError::Missing(input) => Nowhere::Says(vec![Fault::Missing(input)]),
-            ServerError::Wrong(input) => Nowhere::Says(vec![Fault::Form(input)]),
-            ServerError::Endpoint(_) if !chosen.is_empty() => {
-                Nowhere::Says(chosen.keys().map(|input| Fault::Form(input.clone())).collect())
-            }
-            error @ ServerError::Endpoint(_) => {
-                tracing::error!(provider, %error, "nobody can sign in at a provider");
-                Nowhere::Closed(NoWay::Unknown)
-            }
+    async fn account(
+        &self,
+        mut visit: Visit,
+        typed: &BTreeMap<String, SecretString>,
+    ) -> Result<(Visit, Account), Nowhere> {
+        let provider = &visit.provider;
+        let account = self.servers.account(provider, &chosen(&visit, typed)).await.map_err(|error| {
+            let why = match &error {
+                AccountError::Server(ServerError::Missing(input)) => {
+                    return Nowhere::Says(vec![Fault::Missing(input.clone())]);
+                }
+                AccountError::Server(ServerError::Wrong(input)) => {
+                    return Nowhere::Says(vec![Fault::Form(input.clone())]);
+                }
+                // What the person chose fits its pattern, and makes no URL.
+                AccountError::Server(ServerError::Endpoint(_)) if provider.inputs().next().is_some() => {
+                    return Nowhere::Says(provider.inputs().map(|input| Fault::Form(input.name.clone())).collect());
+                }
+                AccountError::Discovery(DiscoveryError::Server {
+                    fault: DocumentError::Content(MetadataError::Pkce),
+                    ..
+                }) => NoWay::Unsafe,
+                error if error.is_transient() => NoWay::Unreachable,
+                AccountError::Registration(_) | AccountError::NoDocument => NoWay::NoClient,
+                AccountError::Discovery(_)
+                | AccountError::Server(_)
+                | AccountError::NoAccount
+                | AccountError::Store(_) => NoWay::Unknown,
+            };
+            tracing::error!(provider = provider.name, %error, "nobody can sign in at a provider");
+            Nowhere::Closed(why)
         })?;
-        let redirect_uri = oauth::redirect_uri(&self.config.public_url, provider, None);
-        let Some(client) = Client::of(oauth, redirect_uri) else {
-            tracing::error!(provider, "nobody can sign in at a provider: our client is not registered there");
-            return Err(Nowhere::Closed(NoWay::NoClient));
-        };
-        Ok(Place { server, client })
+        visit.scopes.asked.extend(account.scopes.iter().cloned());
+        Ok((visit, account))
+    }
+}
+
+impl Visit {
+    /// What its page shows of the way: the place, and what is asked for there. As its form says it back.
+    pub fn shown(&self, origin: &Url) -> String {
+        let scopes = self.scopes.asked.iter().map(String::as_str);
+        let origin = origin.origin().ascii_serialization();
+        std::iter::once(origin.as_str()).chain(scopes).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -203,12 +220,12 @@ fn origin(server: &Server) -> Option<Url> {
 }
 
 /// What the person chose of the provider's addresses: what they typed now, or the last time. What nobody chose is the operator's.
-fn chosen(visit: &Visit, oauth: &OAuth, typed: &BTreeMap<String, SecretString>) -> BTreeMap<String, String> {
+fn chosen(visit: &Visit, typed: &BTreeMap<String, SecretString>) -> BTreeMap<String, String> {
     let value = |input: &Input| {
         let typed = typed.get(&input.name).map(|value| value.expose_secret().trim().to_owned());
         let value = typed.or_else(|| visit.values.get(&input.name).cloned())?;
         let is_default = input.default.is_some() && input.accept(&value).ok() == input.default;
         (!value.is_empty() && !is_default).then(|| (input.name.clone(), value))
     };
-    oauth.inputs().filter_map(value).collect()
+    visit.provider.inputs().filter_map(value).collect()
 }

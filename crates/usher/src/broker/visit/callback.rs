@@ -9,16 +9,16 @@ use elicit::UserId;
 use secrecy::SecretString;
 use tokio::time::timeout;
 use usher_store::{
-    Advanced, AuditAction, AuditEntry, Completion, FailureReason, Flow, Grant, GrantClient, GrantServer, Interaction,
-    InteractionId, InteractionState, Outcome, Step, fail_point,
+    Advanced, AuditAction, AuditEntry, Completion, FailureReason, Flow, Grant, Interaction, InteractionId,
+    InteractionState, Outcome, Step, fail_point,
 };
 
 use super::{ATTEMPTS, VisitError, kept::Kept};
 use crate::{
     broker::Broker,
-    config::{Provider, ProviderKind},
-    credentials::refresh_at,
-    oauth::{self, Client, Code, Reply, ReplyFault, Server, TokenError, Tokens},
+    config::{Provider, PublicUrl},
+    credentials::{fresh::refresh_at, servers::Account},
+    oauth::{self, Code, Reply, ReplyFault, TokenError, Tokens},
 };
 
 /// How long an exchange may take, with all that a definition has asked after it: within
@@ -45,6 +45,13 @@ pub struct Back {
     pub issuer: Option<String>,
     /// The whole query, decoded.
     pub query: Vec<(String, String)>,
+}
+
+impl Back {
+    /// Where it came to, as redirect URIs are written.
+    fn address(&self, public_url: &PublicUrl) -> String {
+        oauth::redirect_uri_of_key(public_url, &self.provider, self.issuer.as_deref())
+    }
 }
 
 /// What came of it.
@@ -92,10 +99,7 @@ impl Broker {
             return Ok(if settled { Came::Settled } else { Came::Refused });
         };
         match self.exchanged(&interaction, &kept, &back).await {
-            Ok((tokens, account, kept, server)) => {
-                let grant = self.grant(&interaction, &tokens, account, &kept, &server);
-                self.connect(interaction, &tokens, grant).await
-            }
+            Ok((tokens, grant)) => self.connect(interaction, &tokens, grant).await,
             Err(Failed { reason, refused }) => {
                 if let Some(why) = refused {
                     self.refuse(&interaction, why).await?;
@@ -125,108 +129,91 @@ impl Broker {
         interaction: &Interaction,
         kept: &SecretString,
         back: &Back,
-    ) -> Result<(Tokens, Option<String>, Kept, Server), Failed> {
+    ) -> Result<(Tokens, Grant), Failed> {
         let id = &interaction.id;
         let changed = || {
             tracing::warn!(interaction = %id, provider = back.provider, "the provider is configured otherwise by now");
             Failed::from(FailureReason::Interrupted)
         };
         let (provider, _) = self.still_configured(interaction).ok_or_else(changed)?;
-        let kept = Kept::open(kept).ok_or_else(changed)?;
-        let server = kept.server(provider).ok_or_else(changed)?;
+        let kept = Kept::read(kept).ok_or_else(changed)?;
+        let account = kept.account(&self.config, provider).ok_or_else(changed)?;
         // The address that it came to is the flow's own (RFC 9700, section 4.4.2.2).
-        let path = match &back.issuer {
-            None => format!("/callback/{}", back.provider),
-            Some(issuer) => format!("/callback/{}/{issuer}", back.provider),
-        };
-        if self.config.public_url.join(&path) != kept.client.redirect_uri {
+        if back.address(&self.config.public_url) != account.client.redirect_uri {
             return Err(Failed { reason: FailureReason::ProviderRefused, refused: Some("another address") });
         }
-        let code = Reply::of(&back.query).read(&server).map_err(|fault| told(interaction, &fault))?;
-        let client = client(provider, &kept);
-        let tokens = self.exchange(interaction, &server, &client, &code, &kept).await?;
-        let account = timeout(ACCOUNT, oauth::account(&self.egress, &server, &tokens)).await;
-        let account = match account {
-            Ok(Ok(account)) => account,
-            Ok(Err(error)) => {
-                tracing::info!(provider = back.provider, interaction = %id, %error, "nobody says whose account it is");
-                None
-            }
-            Err(_) => {
-                tracing::info!(provider = back.provider, interaction = %id, "nobody says in time whose account it is");
-                None
-            }
-        };
-        Ok((tokens, account, kept, server))
-    }
-
-    async fn exchange(
-        &self,
-        interaction: &Interaction,
-        server: &Server,
-        client: &Client,
-        code: &Code,
-        kept: &Kept,
-    ) -> Result<Tokens, Failed> {
-        fail_point!(ExchangeSending);
-        let request = oauth::exchange(&self.egress, server, client, code, &kept.verifier, self.clock.now());
-        let exchanged = timeout(EXCHANGE, request).await.unwrap_or(Err(TokenError::TooSlow));
-        fail_point!(ExchangeAnswered);
-        exchanged.map_err(|error| {
-            let (provider, id) = (&interaction.provider, &interaction.id);
-            if let TokenError::Client(_) = error {
-                tracing::error!(provider, interaction = %id, %error, "a provider refuses our client");
-            } else {
-                tracing::warn!(provider, interaction = %id, %error, "a code was not exchanged");
-            }
-            Failed::from(match error {
-                TokenError::Client(_) => FailureReason::Misconfigured,
-                TokenError::Dead(_) | TokenError::Refused(_) | TokenError::Garbage(_) | TokenError::Blocked(_) => {
-                    FailureReason::ProviderRefused
-                }
-                TokenError::Limited { .. }
-                | TokenError::Unavailable(_)
-                | TokenError::Unreachable(_)
-                | TokenError::TooSlow => FailureReason::ProviderUnreachable,
-            })
-        })
-    }
-
-    fn grant(
-        &self,
-        interaction: &Interaction,
-        tokens: &Tokens,
-        account: Option<String>,
-        kept: &Kept,
-        server: &Server,
-    ) -> Grant {
+        let code = Reply::of(&back.query).read(&account.server).map_err(|fault| told(interaction, &fault))?;
+        let tokens = self.exchange(interaction, &account, &code, &kept).await?;
+        let name = self.name(interaction, &account, &tokens).await;
         let now = self.clock.now();
-        let Client { id, secret, method, redirect_uri } = &kept.client;
-        // A secret that the operator configured is read there, so that another one takes its place at once.
-        let registered = self.config.provider(&interaction.provider).is_some_and(is_registered);
-        Grant {
+        let grant = Grant {
             refresh_at: tokens.refresh_token.as_ref().and_then(|_| refresh_at(now, tokens.expires_at, &*self.random)),
             refresh_token: tokens.refresh_token.clone(),
             expires_at: tokens.expires_at,
             // What is not said was granted as it was asked for (RFC 6749, section 5.1).
             scopes: tokens.scopes.clone().unwrap_or_else(|| kept.scopes.clone()),
-            asked: kept.scopes.clone(),
+            asked: kept.scopes,
             demanded: BTreeSet::new(),
-            account,
+            account: name,
             values: tokens.values.clone(),
-            server: GrantServer {
-                issuer: server.issuer(),
-                token_endpoint: Some(server.token_endpoint().to_string()),
-                revocation_endpoint: server.revocation_endpoint(id).map(Into::into),
-                resource: server.resource().map(str::to_owned),
-                client: GrantClient {
-                    id: id.clone(),
-                    secret: secret.clone().filter(|_| registered),
-                    method: method.as_str().to_owned(),
-                    redirect_uri: redirect_uri.clone(),
-                },
-            },
+            server: kept.server,
+        };
+        Ok((tokens, grant))
+    }
+
+    /// Whose account it is. Nothing depends on it.
+    async fn name(&self, interaction: &Interaction, account: &Account, tokens: &Tokens) -> Option<String> {
+        let (provider, id) = (&interaction.provider, &interaction.id);
+        match timeout(ACCOUNT, oauth::account(&self.egress, &account.server, tokens)).await {
+            Ok(Ok(name)) => name,
+            Ok(Err(error)) => {
+                tracing::info!(provider, interaction = %id, %error, "nobody says whose account it is");
+                None
+            }
+            Err(_) => {
+                tracing::info!(provider, interaction = %id, "nobody says in time whose account it is");
+                None
+            }
         }
+    }
+
+    async fn exchange(
+        &self,
+        interaction: &Interaction,
+        account: &Account,
+        code: &Code,
+        kept: &Kept,
+    ) -> Result<Tokens, Failed> {
+        fail_point!(ExchangeSending);
+        let Account { server, client, .. } = account;
+        let request = oauth::exchange(&self.egress, server, client, code, &kept.verifier, self.clock.now());
+        let exchanged = timeout(EXCHANGE, request).await.unwrap_or(Err(TokenError::TooSlow));
+        fail_point!(ExchangeAnswered);
+        let (provider, id) = (&interaction.provider, &interaction.id);
+        let error = match exchanged {
+            Ok(tokens) => return Ok(tokens),
+            Err(error) => error,
+        };
+        if !matches!(error, TokenError::Client(_)) {
+            tracing::warn!(provider, interaction = %id, %error, "a code was not exchanged");
+        }
+        Err(Failed::from(match error {
+            // A client that registered itself is made anew when the person starts again.
+            TokenError::Client(_) if self.servers.client_refused(account).await.unwrap_or(false) => {
+                FailureReason::ProviderRefused
+            }
+            TokenError::Client(_) => {
+                tracing::error!(provider, interaction = %id, %error, "a provider refuses our client");
+                FailureReason::Misconfigured
+            }
+            TokenError::Dead(_) | TokenError::Refused(_) | TokenError::Garbage(_) | TokenError::Blocked(_) => {
+                FailureReason::ProviderRefused
+            }
+            TokenError::Limited { .. }
+            | TokenError::Unavailable(_)
+            | TokenError::Unreachable(_)
+            | TokenError::TooSlow => FailureReason::ProviderUnreachable,
+        }))
     }
 
     /// Stores what was granted, and completes the question, in one transaction. The grant of before stays until that.
@@ -252,25 +239,6 @@ impl Broker {
         tracing::warn!(provider, interaction = %id, "what a provider granted came too late");
         Ok(Came::Settled)
     }
-}
-
-/// Whether our client came to be known there by registering itself, so that nothing but the grant knows its secret.
-fn is_registered(provider: &Provider) -> bool {
-    match &provider.kind {
-        ProviderKind::OAuth(oauth) => oauth.client_id.is_none(),
-        ProviderKind::Mcp(mcp) => mcp.client_id.is_none(),
-        ProviderKind::Secret { .. } | ProviderKind::External(_) | ProviderKind::Approval => false,
-    }
-}
-
-/// Our client, with the secret that the operator configured by now.
-fn client(provider: &Provider, kept: &Kept) -> Client {
-    let secret = match &provider.kind {
-        ProviderKind::OAuth(oauth) if oauth.client_id.is_some() => oauth.client_secret.clone(),
-        ProviderKind::Mcp(mcp) if mcp.client_id.is_some() => mcp.client_secret.clone(),
-        _ => kept.client.secret.clone(),
-    };
-    Client { secret, ..kept.client.clone() }
 }
 
 /// What a reply without a code means.

@@ -22,8 +22,8 @@ use crate::{
     },
 };
 
-/// The name of the hidden field with the host that the page showed. No input of a provider is called so.
-pub(super) const SHOWN: &str = "shown-host";
+/// The name of the hidden field with what the page showed of the way. No input of a provider is called so.
+pub(super) const SHOWN: &str = "shown-way";
 
 /// The page.
 #[derive(Template)]
@@ -36,7 +36,7 @@ pub(crate) struct OAuthPage {
     facts: Vec<Fact>,
     action: String,
     csrf: String,
-    /// The host that the person sees here, to go to no other one.
+    /// Where the person goes, and for what, as they see it here.
     shown: String,
     /// The main button where nobody needs to sign in anywhere.
     reuse: Option<&'static str>,
@@ -82,7 +82,10 @@ impl OAuthPage {
             facts: facts(words, visit, way, begun.is_some()),
             action: address(&visit.interaction.id, begun),
             csrf,
-            shown: shown(way),
+            shown: match way {
+                Way::To(url) => visit.shown(url),
+                Way::Asks | Way::Closed(_) => String::new(),
+            },
             reuse: reuse.map(|key| words.text(key)),
             leave,
             failure: failure(words, visit, attempt).or(closed),
@@ -103,14 +106,6 @@ impl OAuthPage {
 
     fn has_errors(&self) -> bool {
         self.failure.is_some() || self.fields.iter().any(|field| field.fault.is_some())
-    }
-}
-
-/// The host that a page with this way shows, as its form says it.
-pub(super) fn shown(way: &Way) -> String {
-    match way {
-        Way::To(url) => url.origin().ascii_serialization(),
-        Way::Asks | Way::Closed(_) => String::new(),
     }
 }
 
@@ -324,7 +319,7 @@ pub(crate) mod tests {
             "Usher does not show it to the app or the model",
             "<button class=\"main\" name=\"action\" value=\"authorize\">Continue to login.forge.example</button>",
             "<button name=\"action\" value=\"decline\">Decline</button>",
-            "name=\"shown-host\" value=\"https://login.forge.example\"",
+            "name=\"shown-way\" value=\"https://login.forge.example delete:&#60;b&#62;all&#60;/b&#62; repo\"",
         ] {
             assert!(html.contains(shown), "{shown}: {html}");
         }

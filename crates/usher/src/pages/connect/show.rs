@@ -74,9 +74,9 @@ pub(crate) async fn page(
             return response;
         }
         ProviderKind::OAuth(_) | ProviderKind::Mcp(_) => {
-            let way = visitor.app.broker.way(visit, &attempt.typed).await;
+            let (visit, way) = visitor.app.broker.way(visit, &attempt.typed).await;
             let frame = visitor.page_at(&address(id, begun), Some(person));
-            let page = OAuthPage::new(frame, csrf, visit, &way, attempt, begun, now);
+            let page = OAuthPage::new(frame, csrf, &visit, &way, attempt, begun, now);
             let mut response = visitor.show(status, &page);
             if let Way::To(url) = &way {
                 lead_to(&mut response, &url.origin().ascii_serialization());
