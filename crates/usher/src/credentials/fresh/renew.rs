@@ -12,7 +12,7 @@ use usher_store::{
 };
 
 use super::{
-    Parts, Renewal, Trouble, Unavailable,
+    JUST_NOW, Parts, Renewal, Trouble, Unavailable,
     merge::merged,
     pauses::{self, again_at},
     server::Plan,
@@ -48,14 +48,20 @@ impl Parts {
             Ok(renewal) => renewal,
             Err(error) => {
                 tracing::warn!(provider = seen.provider, user = %seen.user, %error, "a credential cannot be refreshed: the store");
-                Renewal::Unavailable(self.unavailable(seen, Trouble::Store, None))
+                Renewal::Unavailable(unavailable(seen, Trouble::Store, None))
             }
         };
         if let Renewal::Renewed(now) = &renewal {
             self.doubts.renewed(&seen.key(), seen.version, now.version);
-            self.just_now.insert(seen.key(), now.version);
+            self.just_now.insert(seen.key(), (now.version, self.clock.now()));
         }
         renewal
+    }
+
+    /// Whether this version was made here a moment ago.
+    pub(super) fn is_of_just_now(&self, credential: &Credential) -> bool {
+        let made = self.just_now.get(&credential.key()).filter(|(version, _)| *version == credential.version);
+        made.is_some_and(|(_, at)| self.clock.now().duration_since(at).unsigned_abs() < JUST_NOW)
     }
 
     async fn try_renew(&self, seen: &Credential) -> Result<Renewal, StoreError> {
@@ -75,10 +81,10 @@ impl Parts {
                 Lease::Resting { until } => {
                     self.pauses.pause(seen.key(), Trouble::Away, until, now);
                     let rest = pauses::rest(until, now);
-                    return Ok(Renewal::Unavailable(self.unavailable(seen, Trouble::Away, rest)));
+                    return Ok(Renewal::Unavailable(unavailable(seen, Trouble::Away, rest)));
                 }
                 Lease::Busy { .. } if Instant::now() >= give_up => {
-                    return Ok(Renewal::Unavailable(self.unavailable(seen, Trouble::Busy, None)));
+                    return Ok(Renewal::Unavailable(unavailable(seen, Trouble::Busy, None)));
                 }
                 Lease::Busy { .. } => {
                     let _ = timeout(LOOK, changed(&mut events, &seen.key())).await;
@@ -154,7 +160,7 @@ impl Parts {
         let (trouble, asked) = match error {
             TokenError::Dead(_) => return self.ended(lease, error).await,
             // A registration that its server has forgotten: another one, and another grant.
-            TokenError::Client(_) if plan.registered => {
+            TokenError::Client(code) if plan.registered && code == "invalid_client" => {
                 let client = &plan.client;
                 self.store.forget_oauth_client(&plan.server.issuer(), &client.redirect_uri, &client.id).await?;
                 return self.ended(lease, error).await;
@@ -178,7 +184,7 @@ impl Parts {
         if !self.store.refresh_failed(lease, RefreshFailed::Later { at }, now).await? {
             return self.look_again(&before).await;
         }
-        Ok(Renewal::Unavailable(self.unavailable(&before, trouble, pauses::rest(at, now))))
+        Ok(Renewal::Unavailable(unavailable(&before, trouble, pauses::rest(at, now))))
     }
 
     /// Nothing but a new consent helps. The record stays, and so does what another one stored meanwhile.
@@ -199,10 +205,10 @@ impl Parts {
             Some(current) => usable(current),
         })
     }
+}
 
-    pub(super) fn unavailable(&self, credential: &Credential, trouble: Trouble, rest: Option<Duration>) -> Unavailable {
-        Unavailable { provider: credential.provider.clone(), trouble, retry_after: rest }
-    }
+pub(super) fn unavailable(credential: &Credential, trouble: Trouble, rest: Option<Duration>) -> Unavailable {
+    Unavailable { provider: credential.provider.clone(), trouble, retry_after: rest }
 }
 
 fn usable(current: Credential) -> Renewal {
