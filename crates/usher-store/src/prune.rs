@@ -137,8 +137,9 @@ pub struct Pruned {
 }
 
 impl Store {
-    /// Ends interactions that are overdue, and deletes the calls of those that ended, unused ways back from providers, ended sessions, links, sign-ins, notices
-    /// and declines, interactions 30 days after their end, and audit lines after 400 days.
+    /// Ends interactions that are overdue, and deletes the calls of those that ended, unused ways back from providers,
+    /// ended sessions, links, sign-ins, notices and declines, interactions 30 days after their end, and audit lines
+    /// after 400 days.
     ///
     /// Works in transactions of 500 rows. If one fails, what came before stays done.
     pub async fn prune(&self, now: Timestamp) -> Result<Pruned, StoreError> {

@@ -92,10 +92,10 @@ struct Swap {
 }
 
 impl Store {
-    /// Wraps with the active key what an older one wrapped: credentials, sessions of MCP clients and of browsers, keys of the API, registrations at authorization servers,
-    /// at least until `most` rows are done. What is left is found by the next run, here or on another replica; a row that
-    /// somebody changes or deletes meanwhile is theirs. No version, no time and nothing that was sealed changes, and
-    /// nobody is told.
+    /// Wraps with the active key what an older one wrapped: credentials, sessions of MCP clients and of browsers, keys
+    /// of the API, registrations at authorization servers, at least until `most` rows are done. What is left is found
+    /// by the next run, here or on another replica; a row that somebody changes or deletes meanwhile is theirs. No
+    /// version, no time and nothing that was sealed changes, and nobody is told.
     pub async fn rewrap(&self, most: u64) -> Result<Rewrapped, StoreError> {
         let mut done = Rewrapped::default();
         for key in self.shared.vault.older_ids() {

@@ -16,8 +16,8 @@ use crate::{Event, Store, StoreError, key_notes};
 pub const DEMANDED_AT_MOST: usize = 64;
 
 impl Store {
-    /// Notes that a server demands scopes that a grant lacks, if it is still the version that was used and works: true if so.
-    /// It stays in use for what it is good for, as [`CredentialStatus::Narrow`], until its user grants more.
+    /// Notes that a server demands scopes that a grant lacks, if it is still the version that was used and works: true
+    /// if so. It stays in use for what it is good for, as [`CredentialStatus::Narrow`], until its user grants more.
     ///
     /// Of more than [`DEMANDED_AT_MOST`] in all, those of before are forgotten.
     pub async fn demand_scopes(

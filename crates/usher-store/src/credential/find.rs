@@ -20,8 +20,8 @@ pub(crate) const FIND: &str =
 /// The same of whatever stands there, to put another in its place.
 pub(crate) const FIND_ANY: &str = concat!("SELECT ", columns!(), " FROM credentials WHERE credential_key = $1");
 pub(crate) const OF_USER: &str = concat!("SELECT ", columns!(), " FROM credentials WHERE user_key = $1");
-const REJECT: &str = "UPDATE credentials SET status = 'rejected', refresh_at = NULL, version = version + 1, updated_at = $3 \
-     WHERE credential_key = $1 AND version = $2";
+const REJECT: &str = "UPDATE credentials SET status = 'rejected', refresh_at = NULL, version = version + 1, \
+     updated_at = $3 WHERE credential_key = $1 AND version = $2";
 const TOUCH: &str = "UPDATE credentials SET last_used_at = $2 \
      WHERE credential_key = $1 AND (last_used_at IS NULL OR last_used_at <= $3)";
 /// Also by what is listed: a row whose key was changed is found by nothing else.

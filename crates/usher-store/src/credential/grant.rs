@@ -10,8 +10,8 @@ use super::CredentialStatus;
 use super::content::ReadSecret;
 use crate::time::{micros, whole_micros};
 
-/// What a third party granted. The access token is among the credential's secrets, since templates use it; what is in here is for
-/// keeping it alive and for showing what it is.
+/// What a third party granted. The access token is among the credential's secrets, since templates use it; what is in
+/// here is for keeping it alive and for showing what it is.
 ///
 /// Sealed with the secrets, so that nobody who writes to the database has a refresh token sent elsewhere.
 #[derive(Debug, Clone)]
@@ -20,8 +20,8 @@ pub struct Grant {
     pub refresh_token: Option<SecretString>,
     /// When the access token expires; `None` where no expiry is known.
     pub expires_at: Option<Timestamp>,
-    /// When it is to be refreshed ahead of its use, or tried again after an attempt that failed; `None` where it is refreshed on
-    /// use alone. Lies in a column, for [`Store::due_refreshes`](crate::Store::due_refreshes).
+    /// When it is to be refreshed ahead of its use, or tried again after an attempt that failed; `None` where it is
+    /// refreshed on use alone. Lies in a column, for [`Store::due_refreshes`](crate::Store::due_refreshes).
     pub refresh_at: Option<Timestamp>,
     /// What was granted.
     pub scopes: BTreeSet<String>,

@@ -92,8 +92,8 @@ pub enum CredentialStatus {
     Working,
     /// The upstream or the provider said no. The user is asked again.
     Rejected,
-    /// It works, but a server demanded scopes that it lacks. The user is asked for more where they are needed; until then it is
-    /// used as it is.
+    /// It works, but a server demanded scopes that it lacks. The user is asked for more where they are needed; until
+    /// then it is used as it is.
     Narrow,
     /// It is being let go: used for nobody any more, and kept only until its provider was told.
     Leaving,
@@ -118,8 +118,8 @@ pub enum Completion {
         /// The secret fields by name.
         secrets: BTreeMap<String, SecretString>,
     },
-    /// A third party granted it (OAuth), to an interaction that is [exchanging](crate::Store::claim_flow). Replaces what was
-    /// stored, as with [`Connect`](Self::Connect); until then that stays.
+    /// A third party granted it (OAuth), to an interaction that is [exchanging](crate::Store::claim_flow). Replaces
+    /// what was stored, as with [`Connect`](Self::Connect); until then that stays.
     Grant {
         /// The access token, and further fields that templates may use.
         secrets: BTreeMap<String, SecretString>,

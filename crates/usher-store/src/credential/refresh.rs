@@ -44,12 +44,12 @@ enum Ended {
 }
 
 impl Store {
-    /// Stores what a refresh brought, and gives the lease back: the credential as it is now, or `None` where the grant that was
-    /// refreshed is not what is stored any more: it was connected anew, disconnected, or refreshed by another one whose lease
-    /// began after this one had ended. Then nothing is changed, and what is stored counts. One commit.
+    /// Stores what a refresh brought, and gives the lease back: the credential as it is now, or `None` where the grant
+    /// that was refreshed is not what is stored any more: it was connected anew, disconnected, or refreshed by another
+    /// one whose lease began after this one had ended. Then nothing is changed, and what is stored counts. One commit.
     ///
-    /// What was agreed to or demanded meanwhile stays: only the secrets and the grant are exchanged. Scopes that are granted now
-    /// count as demanded no longer.
+    /// What was agreed to or demanded meanwhile stays: only the secrets and the grant are exchanged. Scopes that are
+    /// granted now count as demanded no longer.
     pub async fn refreshed(
         &self,
         lease: HeldLease,
@@ -127,8 +127,8 @@ impl Store {
         }
     }
 
-    /// Notes that a refresh failed, and gives the lease back. False where it was lost meanwhile: somebody else took it after its
-    /// end, or the grant is another one. Then nothing is changed: read again what is stored.
+    /// Notes that a refresh failed, and gives the lease back. False where it was lost meanwhile: somebody else took it
+    /// after its end, or the grant is another one. Then nothing is changed: read again what is stored.
     pub async fn refresh_failed(
         &self,
         lease: HeldLease,

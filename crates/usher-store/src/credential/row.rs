@@ -14,7 +14,8 @@ const TABLE: &str = "credentials";
 
 macro_rules! columns {
     () => {
-        "id, credential_key, provider, version, status, created_at, updated_at, last_used_at, refresh_at, attempts, sealed"
+        "id, credential_key, provider, version, status, created_at, updated_at, last_used_at, refresh_at, \
+         attempts, sealed"
     };
 }
 pub(super) use columns;

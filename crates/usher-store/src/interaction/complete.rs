@@ -16,8 +16,9 @@ impl Store {
     /// Stores the credential, the approval of a client, or the [proof](Store::claim) that a call was approved, and completes the interaction, in one
     /// transaction: never the one without the other, and never twice (R-OAUTH-01).
     ///
-    /// Only what was consented to completes, a [grant](Completion::Grant) only from [exchanging](Store::claim_flow), and only if its row is as it was asked
-    /// ([`StoreError::Unopened`] otherwise; what was changed in the database is audited). Waiters are told after the commit.
+    /// Only what was consented to completes, a [grant](Completion::Grant) only from [exchanging](Store::claim_flow),
+    /// and only if its row is as it was asked ([`StoreError::Unopened`] otherwise; what was changed in the database is
+    /// audited). Waiters are told after the commit.
     pub async fn complete(
         &self,
         interaction: Interaction,

@@ -1,7 +1,8 @@
-//! The way to a provider and back (OAuth): kept when the browser leaves, claimed by the one browser that comes back, once.
+//! The way to a provider and back (OAuth): kept when the browser leaves, claimed by the one browser that comes back,
+//! once.
 //!
-//! What is kept is sealed for its interaction as it was asked, and for the hash by which it is found: nobody who writes to
-//! the database can have a code of theirs exchanged with it.
+//! What is kept is sealed for its interaction as it was asked, and for the hash by which it is found: nobody who writes
+//! to the database can have a code of theirs exchanged with it.
 
 use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -45,11 +46,12 @@ pub struct Flow {
 }
 
 impl Store {
-    /// Keeps the way back from a provider for an interaction that was consented to; false where it is in another state by
-    /// now. Another one that was kept before is good no longer.
+    /// Keeps the way back from a provider for an interaction that was consented to; false where it is in another state
+    /// by now. Another one that was kept before is good no longer.
     ///
-    /// `state` travels, and must be random with 128 bits or more; `browser` is what the browser holds that leaves. Of both only
-    /// a hash is stored, for [`FLOW_LASTS`]. `kept` (the PKCE verifier and what else the exchange needs) is sealed.
+    /// `state` travels, and must be random with 128 bits or more; `browser` is what the browser holds that leaves. Of
+    /// both only a hash is stored, for [`FLOW_LASTS`]. `kept` (the PKCE verifier and what else the exchange needs) is
+    /// sealed.
     pub async fn begin_flow(
         &self,
         id: &InteractionId,
@@ -91,12 +93,13 @@ impl Store {
         begun
     }
 
-    /// Claims the flow of the browser that left, before its code is sent anywhere: of any number of attempts one gets it, here
-    /// or on another replica, and the interaction is [exchanging](InteractionState::Exchanging) when this returns (R-OAUTH-02).
+    /// Claims the flow of the browser that left, before its code is sent anywhere: of any number of attempts one gets
+    /// it, here or on another replica, and the interaction is [exchanging](InteractionState::Exchanging) when this
+    /// returns (R-OAUTH-02).
     ///
-    /// `None` for everything else: another `state` or browser, one that was used, replaced or is too old, and an interaction
-    /// that is not waiting for it. A flow that was changed in the database does not open ([`StoreError::Unopened`]), and is
-    /// audited.
+    /// `None` for everything else: another `state` or browser, one that was used, replaced or is too old, and an
+    /// interaction that is not waiting for it. A flow that was changed in the database does not open
+    /// ([`StoreError::Unopened`]), and is audited.
     pub async fn claim_flow(
         &self,
         id: &InteractionId,

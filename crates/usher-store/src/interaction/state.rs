@@ -7,8 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use super::Interaction;
 use crate::time::whole_micros;
 
-/// How long a code may take to be exchanged at the provider. What takes longer was cut off: longer than the deadline of the
-/// requests of an exchange, all together.
+/// How long a code may take to be exchanged at the provider. What takes longer was cut off: longer than the deadline of
+/// the requests of an exchange, all together.
 pub const EXCHANGE_LASTS: SignedDuration = SignedDuration::from_secs(60);
 
 /// How far an interaction has come.
@@ -225,8 +225,8 @@ impl FailureReason {
 }
 
 impl Interaction {
-    /// The same, with the state that it has at `now`: past its end, what is not answered is expired, and an exchange that
-    /// takes longer than [`EXCHANGE_LASTS`] was cut off. Completed and declined stay what they are.
+    /// The same, with the state that it has at `now`: past its end, what is not answered is expired, and an exchange
+    /// that takes longer than [`EXCHANGE_LASTS`] was cut off. Completed and declined stay what they are.
     #[must_use]
     pub fn at(mut self, now: Timestamp) -> Self {
         use InteractionState as S;

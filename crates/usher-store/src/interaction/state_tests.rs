@@ -81,7 +81,8 @@ fn each_step_leads_where_it_should_and_nowhere_else() {
     }
 }
 
-/// R-OAUTH-02, R-OAUTH-03: without consent nothing completes, and nothing of a provider's without the claim of its flow.
+/// R-OAUTH-02, R-OAUTH-03: without consent nothing completes, and nothing of a provider's without the claim of its
+/// flow.
 #[test]
 fn only_what_was_consented_to_or_is_exchanged_completes() {
     for follows in [StateName::Consented, StateName::Exchanging] {

@@ -1,5 +1,5 @@
-//! Our registrations at authorization servers: found by issuer and redirect URI, so that a changed issuer never gets what
-//! another one gave us (R-OAUTH-05).
+//! Our registrations at authorization servers: found by issuer and redirect URI, so that a changed issuer never gets
+//! what another one gave us (R-OAUTH-05).
 
 mod content;
 
@@ -72,8 +72,8 @@ enum Found {
 }
 
 impl Store {
-    /// Our registration at an issuer for a redirect URI, also one whose secret has expired; `None` where there is none that can
-    /// be read.
+    /// Our registration at an issuer for a redirect URI, also one whose secret has expired; `None` where there is none
+    /// that can be read.
     pub async fn oauth_client(&self, issuer: &str, redirect_uri: &str) -> Result<Option<OAuthClient>, StoreError> {
         Self::within(async {
             let mut connection = self.shared.reader.acquire().await?;
@@ -85,8 +85,8 @@ impl Store {
         .await
     }
 
-    /// Keeps a new registration, and returns the one that counts: the first that was kept, for all replicas. One that has
-    /// expired or cannot be read gives way.
+    /// Keeps a new registration, and returns the one that counts: the first that was kept, for all replicas. One that
+    /// has expired or cannot be read gives way.
     pub async fn keep_oauth_client(&self, new: OAuthClient, now: Timestamp) -> Result<OAuthClient, StoreError> {
         Self::within(async {
             for _ in 0..ATTEMPTS {
@@ -99,8 +99,8 @@ impl Store {
         .await
     }
 
-    /// Forgets a registration, if it is still the one with this `client_id`: true if so. For one that its server does not know
-    /// any more.
+    /// Forgets a registration, if it is still the one with this `client_id`: true if so. For one that its server does
+    /// not know any more.
     pub async fn forget_oauth_client(&self, issuer: &str, redirect_uri: &str, id: &str) -> Result<bool, StoreError> {
         Self::within(async {
             for _ in 0..ATTEMPTS {

@@ -8,10 +8,10 @@ pub(crate) struct Record<'a> {
     pub(crate) kind: RecordKind,
     pub(crate) id: &'a str,
     pub(crate) user: &'a UserId,
-    /// The provider; of a session, the upstream and the client; of an interaction and its call, all that it is about; of
-    /// an approval, also which call and when; of a flow, also what it is found by; of what signs a browser in, its times; of a key of the
-    /// API, whose user is its server, all that it allows; of a registration, which is this installation's, its issuer and
-    /// redirect URI.
+    /// The provider; of a session, the upstream and the client; of an interaction and its call, all that it is about;
+    /// of an approval, also which call and when; of a flow, also what it is found by; of what signs a browser in, its
+    /// times; of a key of the API, whose user is its server, all that it allows; of a registration, which is this
+    /// installation's, its issuer and redirect URI.
     pub(crate) scope: &'a [&'a str],
 }
 

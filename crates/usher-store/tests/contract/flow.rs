@@ -145,8 +145,8 @@ pub(crate) async fn a_flow_ends_with_its_question(database: Database) {
     assert!(store.claim_flow(&unknown, &state, BROWSER, at(1)).await.unwrap().is_none());
 }
 
-/// R-OAUTH-02, R-SEC-04: a process that died in the middle leaves a failure that can be started again; what it would have
-/// stored later is refused.
+/// R-OAUTH-02, R-SEC-04: a process that died in the middle leaves a failure that can be started again; what it would
+/// have stored later is refused.
 pub(crate) async fn an_exchange_that_was_cut_off_can_be_started_again(database: Database) {
     let store = database.store().await;
     let (interaction, state) = left(&store, "user-1").await;
@@ -196,7 +196,8 @@ pub(crate) async fn a_grant_completes_what_is_exchanged_alone(database: Database
     done(store.complete(exchanging, granted(1), at(3)).await.unwrap());
 }
 
-/// R-OAUTH-02: whoever writes to the database has no flow of theirs claimed, and no question that was changed exchanged.
+/// R-OAUTH-02: whoever writes to the database has no flow of theirs claimed, and no question that was changed
+/// exchanged.
 pub(crate) async fn a_flow_that_was_changed_in_the_database_is_refused(database: Database) {
     let store = database.store().await;
     let [(one, one_state), (other, _)] = [left(&store, "user-1").await, left(&store, "user-2").await];

@@ -80,7 +80,9 @@ pub(crate) async fn a_refresh_replaces_the_tokens(database: Database) {
     let lease = held(&store, 1, DUE).await;
     let mut events = store.events();
 
-    let returned = store.refreshed(lease, access(2), grant(2), at(DUE + 1)).await.unwrap().unwrap();
+    let returned = store.refreshed(lease.clone(), access(2), grant(2), at(DUE + 1)).await.unwrap().unwrap();
+    // As whoever had no answer would try again.
+    assert!(store.refreshed(lease, access(2), grant(2), at(DUE + 1)).await.unwrap().is_none(), "it is stored once");
 
     assert_eq!(events.try_recv().unwrap(), Event::Credential(before.key()));
     let read = stored(&store).await;
@@ -170,8 +172,8 @@ pub(crate) async fn connecting_anew_wins_over_a_refresh(database: Database) {
     assert!(matches!(self::lease(&store, 5, DUE + 10).await, Lease::Gone));
 }
 
-/// R-OAUTH-04: what is agreed to, taken back, or said of a grant during its refresh is not undone by it, and does not cost it its
-/// new tokens.
+/// R-OAUTH-04: what is agreed to, taken back, or said of a grant during its refresh is not undone by it, and does not
+/// cost it its new tokens.
 pub(crate) async fn what_is_agreed_to_during_a_refresh_stays(database: Database) {
     let store = database.store().await;
     let owner = user("user-1");
@@ -391,10 +393,10 @@ pub(crate) async fn what_is_due_is_found_among_thousands(database: Database) {
     // Copies of one row: to be due needs no opening.
     let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)";
     let sql = format!(
-        "INSERT INTO credentials (id, credential_key, user_key, issuer, subject, provider, version, status, created_at, \
-         updated_at, sealed, refresh_at) {numbers} SELECT 'id-' || i, 'key-' || i, 'user-' || i, issuer, 'many-' || i, \
-         provider, version, status, created_at, updated_at, sealed, {} + i * CAST(1000000 AS BIGINT) FROM n, credentials \
-         WHERE subject = 'user-1'",
+        "INSERT INTO credentials (id, credential_key, user_key, issuer, subject, provider, version, status, \
+         created_at, updated_at, sealed, refresh_at) {numbers} SELECT 'id-' || i, 'key-' || i, 'user-' || i, issuer, 'many-' || i, \
+         provider, version, status, created_at, updated_at, sealed, {} + i * CAST(1000000 AS BIGINT) \
+         FROM n, credentials WHERE subject = 'user-1'",
         at(DUE + 10).as_microsecond()
     );
     let sql = if database.kind == Kind::Sqlite { sql } else { sql.replace("|| i", "|| CAST(i AS TEXT)") };

@@ -108,7 +108,8 @@ async fn scans(database: &Database) -> (i64, i64) {
     (row.try_get(0).unwrap(), row.try_get(1).unwrap())
 }
 
-/// On PostgreSQL the clock of the server counts: a replica whose own is off by a day takes nobody's lease, and holds none longer.
+/// On PostgreSQL the clock of the server counts: a replica whose own is off by a day takes nobody's lease, and holds
+/// none longer.
 pub(crate) async fn a_clock_that_is_off_takes_no_lease(database: Database) {
     let store = database.store().await;
     connected(&store, question("user-1"), 1).await;

@@ -97,7 +97,8 @@ pub(crate) async fn what_an_older_key_wrapped_is_wrapped_anew(database: Database
     assert!(store.browser_session(&browser, LONGEST, at(2)).await.unwrap().is_some());
 }
 
-/// R-OAUTH-01, R-SEC-07: grants and registrations outlive a rotation; ways back from a provider end before their key goes.
+/// R-OAUTH-01, R-SEC-07: grants and registrations outlive a rotation; ways back from a provider end before their key
+/// goes.
 pub(crate) async fn grants_and_registrations_are_wrapped_anew(database: Database) {
     let (second, both) = rotated(&database);
     let [new, old] = ids(&both);
