@@ -19,8 +19,8 @@ macro_rules! refresh_lease {
     };
 }
 
-/// How long a lease lasts: longer than the deadline of the request that it is for. After it another one may try, since
-/// whoever had it is taken for gone.
+/// How long a lease lasts: longer than the deadline of the request that it is for. After it another one may try, since whoever
+/// had it is taken for gone.
 pub const REFRESH_LEASE: SignedDuration = SignedDuration::from_micros(refresh_lease!());
 
 /// [`RESTS_AT_MOST`] in microseconds.
@@ -54,8 +54,8 @@ const ATTEMPTS: usize = 8;
 
 const TABLE: &str = "credentials";
 
-/// By which clock leases are measured on PostgreSQL: the one that all replicas share. On SQLite there is one process,
-/// and the time is its own.
+/// By which clock leases are measured on PostgreSQL: the one that all replicas share. On SQLite there is one process, and the time
+/// is its own.
 macro_rules! shared_clock {
     () => {
         "CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000) AS BIGINT)"
@@ -120,14 +120,14 @@ pub(crate) const PUT_OFF: &str =
 pub enum Lease {
     /// It is the caller's, who sends the request now. Committed.
     Held(HeldLease),
-    /// Somebody else is at it. Wait for the credential's [event](crate::Event::Credential), and ask again at this time
-    /// at the latest (by the caller's clock).
+    /// Somebody else is at it. Wait for the credential's [event](crate::Event::Credential), and ask again at this time at the
+    /// latest (by the caller's clock).
     Busy {
         /// When their lease ends by itself.
         until: Timestamp,
     },
-    /// An attempt failed a while ago, and the next one is not to come before this time. What is stored may be used for
-    /// as long as it is good.
+    /// An attempt failed a while ago, and the next one is not to come before this time. What is stored may be used for as
+    /// long as it is good.
     Resting {
         /// From when on it may be tried again.
         until: Timestamp,
@@ -161,12 +161,11 @@ impl Store {
     /// Asks to be the one who refreshes a user's grant, having seen this version of it. One commit, where it is
     /// [held](Lease::Held); else nothing is written.
     ///
-    /// A lease lasts for [`REFRESH_LEASE`], on PostgreSQL by the clock of the server: a replica whose clock is wrong
-    /// takes nobody's. `owner` names the caller, for people who look into the database; each lease is another one, also
-    /// of the same owner.
+    /// A lease lasts for [`REFRESH_LEASE`], on PostgreSQL by the clock of the server: a replica whose clock is wrong takes
+    /// nobody's. `owner` names the caller, for people who look into the database; each lease is another one, also of the same
+    /// owner.
     ///
-    /// A credential that cannot be read is an error of which [`StoreError::is_unopened`] is true, and is not due any
-    /// more.
+    /// A credential that cannot be read is an error of which [`StoreError::is_unopened`] is true, and is not due any more.
     pub async fn lease_refresh(
         &self,
         user: &UserId,
