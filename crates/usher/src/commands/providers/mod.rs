@@ -3,6 +3,7 @@
 mod described;
 mod list;
 mod probe;
+mod server;
 mod show;
 mod test;
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, process::ExitCode};
 use elicit::SystemRandom;
 use url::Url;
 
-use super::{faulty, probe};
+use super::{faulty, probe, server};
 use crate::{
     clock::SystemClock,
     commands::{
@@ -79,10 +79,7 @@ async fn examine(
         ProviderKind::External(external) => {
             vec![probe::reach("page", root(external.url.sample()), false, egress).await]
         }
-        ProviderKind::Mcp(_) => vec![Finding::ok(
-            "server",
-            "its authorization server is found out when somebody connects; usher doctor asks the server itself",
-        )],
+        ProviderKind::Mcp(account) => server::examine(config, provider, account, egress).await,
         ProviderKind::Approval => vec![Finding::ok("approval", "nobody else is asked: people approve on a page here")],
     }
 }
