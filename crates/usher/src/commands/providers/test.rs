@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, process::ExitCode};
 use elicit::SystemRandom;
 use url::Url;
 
-use super::{faulty, probe, server};
+use super::{probe, server};
 use crate::{
     clock::SystemClock,
     commands::{
@@ -43,7 +43,7 @@ fn value(text: &str) -> Result<(String, String), String> {
 pub(super) async fn run(args: &Args) -> ExitCode {
     let config = match Config::load(&args.config.config, &environment) {
         Ok(config) => config,
-        Err(faults) => return faulty(&faults),
+        Err(faults) => return fail(&faults),
     };
     let Some(provider) = config.provider(&args.name) else { return fail(&unknown(&args.name)) };
     let egress = match Egress::allowing(config.egress.clone()) {
