@@ -86,6 +86,10 @@ points! {
     CheckSending = "check-sending",
     /// The provider found the key good.
     CheckAnswered = "check-answered",
+    /// A code is about to be sent to its provider.
+    ExchangeSending = "exchange-sending",
+    /// The provider has answered it, and nothing of that is stored.
+    ExchangeAnswered = "exchange-answered",
     /// The transaction that completes is about to begin.
     Completing = "completing",
     /// It has written everything, and is not committed.

@@ -38,14 +38,23 @@ async fn handle(
         inner.log.settle(&entry, Outcome::Answered);
         answer
     };
+    if let Some(document) = inner.resource_metadata(&entry) {
+        return settled(document);
+    }
     if entry.path.split('?').next() != Some("/mcp") {
-        inner.violation(format!("{} {}: not the MCP endpoint", entry.http_method, entry.path));
+        // Clients look for metadata where there may be none.
+        if !entry.path.starts_with("/.well-known/") {
+            inner.violation(format!("{} {}: not the MCP endpoint", entry.http_method, entry.path));
+        }
         return settled(plain(StatusCode::NOT_FOUND, ""));
     }
     if let Some((name, value, refusal)) = &inner.config.required
         && entry.header(name) != Some(value)
     {
         return settled(refused(refusal));
+    }
+    if let Err(refusal) = inner.admit(&entry) {
+        return settled(*refusal);
     }
     match entry.http_method {
         Method::POST => {}

@@ -11,7 +11,7 @@ use usher_store::{
     InteractionId, InteractionState, Outcome, Step, StoreError, fail_point,
 };
 
-use super::{Broker, needs::Call, waiting::until};
+use super::{Broker, needs::Call, visit, waiting::until};
 use crate::{
     config::{Need, Provider, Upstream},
     credentials::{
@@ -77,6 +77,11 @@ impl Missing {
     /// What was never there.
     pub(super) fn of(provider: String) -> Self {
         Self { provider, reason: AskReason::Missing }
+    }
+
+    /// Whether there is one, and the server did not do with it: what is asked again for that has an end.
+    pub fn was_not_enough(&self) -> bool {
+        matches!(self.reason, AskReason::Rejected | AskReason::MoreScopes)
     }
 }
 
@@ -226,7 +231,7 @@ impl Broker {
     ) -> Result<Met, StoreError> {
         let Owner { principal, upstream, need, provider } = owner;
         // Nothing is renewed for somebody who may not use it.
-        if let Some(reason) = lacks(principal, upstream, provider, credential.as_deref()) {
+        if let Some(reason) = lacks(principal, upstream, (need, provider), credential.as_deref()) {
             return Ok(Met::No(reason));
         }
         let Some(mut credential) = credential else { return Ok(Met::Yes) };
@@ -244,7 +249,7 @@ impl Broker {
                 }
                 Renewal::Unavailable(unavailable) => return Ok(Met::NotNow(unavailable)),
             };
-            if let Some(reason) = lacks(principal, upstream, provider, Some(&credential)) {
+            if let Some(reason) = lacks(principal, upstream, (need, provider), Some(&credential)) {
                 return Ok(Met::No(reason));
             }
         }
@@ -464,7 +469,7 @@ fn misfits(need: &Need, provider: &Provider, credential: &Credential, injection:
 fn lacks(
     principal: &Principal,
     upstream: &Upstream,
-    provider: &Provider,
+    (need, provider): (&Need, &Provider),
     credential: Option<&Credential>,
 ) -> Option<AskReason> {
     let Some(credential) = credential else { return Some(AskReason::Missing) };
@@ -474,6 +479,9 @@ fn lacks(
     // A field may have become required since it was stored.
     if !provider.is_complete(&credential.secrets) {
         return Some(AskReason::Missing);
+    }
+    if credential.grant.as_ref().is_some_and(|grant| visit::lacks(provider, need, grant)) {
+        return Some(AskReason::MoreScopes);
     }
     let destination = upstream.destination();
     if credential.allows(&principal.client, &destination) {

@@ -3,11 +3,15 @@
 //! Each step reads the interaction anew and compares its user with the person in the browser (R-ID-03), so that no page
 //! and no form is trusted to say whose question it is. A step that somebody else took first shows what became of it.
 
+mod authorize;
+mod callback;
 mod decline_all;
 mod extend;
+mod kept;
 mod purpose;
 mod reconnect;
 mod release;
+mod scopes;
 mod typed;
 
 use std::collections::BTreeMap;
@@ -20,10 +24,13 @@ use usher_store::{
 };
 
 pub use self::{
+    authorize::{Leaving, Left, NoWay, Way},
+    callback::{Back, Came},
     purpose::Purpose,
+    scopes::Scopes,
     typed::{FIELD_AT_MOST, Fault},
 };
-pub(crate) use self::{purpose::Stored, reconnect::reconnectable};
+pub(crate) use self::{purpose::Stored, reconnect::reconnectable, scopes::lacks};
 use self::{
     purpose::purpose,
     typed::{fits, read},
@@ -54,6 +61,12 @@ pub struct Visit {
     pub approvals: Vec<Approval>,
     /// What people call the servers of `approvals`, as far as they are configured still.
     pub titles: BTreeMap<String, Text>,
+    /// Which permissions are asked for, where they are a provider's.
+    pub scopes: Scopes,
+    /// Whose account is connected, as far as it is known.
+    pub account: Option<String>,
+    /// What the person chose of the provider's addresses the last time.
+    pub values: BTreeMap<String, String>,
 }
 
 /// Why there is no question to answer.
@@ -127,7 +140,22 @@ impl Broker {
                 let purpose = purpose(&interaction, &provider, &upstream, &stored);
                 let approvals = stored.approvals().to_vec();
                 let titles = self.titles(&approvals);
-                return Ok(Visit { interaction, provider, upstream, operation, purpose, approvals, titles });
+                let need = upstream.needs.iter().find(|need| need.provider == provider.name);
+                let scopes = need.map(|need| Scopes::of(&provider, need, stored.grant())).unwrap_or_default();
+                let (account, values) =
+                    stored.grant().map_or_else(Default::default, |grant| (grant.account.clone(), grant.values.clone()));
+                return Ok(Visit {
+                    interaction,
+                    provider,
+                    upstream,
+                    operation,
+                    purpose,
+                    approvals,
+                    titles,
+                    scopes,
+                    account,
+                    values,
+                });
             }
         }
         Err(VisitError::Busy)

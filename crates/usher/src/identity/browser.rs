@@ -192,6 +192,8 @@ pub enum Form<'a> {
     Begun(&'a InteractionId),
     /// Coming back from somebody else's page: no form, but what ties the way back to this session.
     Return(&'a InteractionId),
+    /// Coming back from a provider: no form, but what ties the way back to this session.
+    Callback(&'a InteractionId),
     /// The page after a look at what became of a visit: no form, but the mark in its address that we looked.
     Looked(&'a InteractionId),
     /// Signing out.
@@ -212,6 +214,7 @@ impl Form<'_> {
             Self::EndOthers => "end-others",
             Self::Begun(_) => "begun",
             Self::Return(_) => "return",
+            Self::Callback(_) => "callback",
             Self::Looked(_) => "looked",
             Self::SignOut => "sign-out",
         }
@@ -219,9 +222,12 @@ impl Form<'_> {
 
     fn subject(&self) -> &str {
         match self {
-            Self::Connect(id) | Self::Begun(id) | Self::Return(id) | Self::Looked(id) | Self::Release(id) => {
-                id.as_str()
-            }
+            Self::Connect(id)
+            | Self::Begun(id)
+            | Self::Return(id)
+            | Self::Callback(id)
+            | Self::Looked(id)
+            | Self::Release(id) => id.as_str(),
             Self::Disconnect(name)
             | Self::Reconnect(name)
             | Self::Revoke(name)

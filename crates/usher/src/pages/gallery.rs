@@ -1,11 +1,9 @@
 //! Every page in every language, made from one configuration, and what must hold for all of them.
 
+mod setting;
 mod tests;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template as _;
 use elicit::{ClientId, Principal, UserId};
@@ -17,6 +15,7 @@ use usher_store::{
     Operation,
 };
 
+pub(crate) use self::setting::config;
 use super::{
     connect::{
         approve::ApprovePage,
@@ -28,77 +27,10 @@ use super::{
     words::Words,
 };
 use crate::{
-    broker::{ConfirmError, Fault, Purpose, Visit},
-    config::{Check, Config, ProviderKind},
+    broker::{ConfirmError, Fault, Purpose, Scopes, Visit},
+    config::{Check, ProviderKind},
     credentials::check::CheckError,
 };
-
-/// A configuration with titles in both languages.
-pub(crate) fn config() -> Config {
-    let text = r#"
-[[provider]]
-name = "weather"
-kind = "secret"
-title = { en = "Weather", "zh-CN" = "天气" }
-about = { en = "Forecasts and warnings.", "zh-CN" = "天气预报与预警。" }
-[[provider.field]]
-name = "api_key"
-label = { en = "API key", "zh-CN" = "API 密钥" }
-description = { en = "Starts with wk_.", "zh-CN" = "以 wk_ 开头。" }
-help_url = "https://weather.example/keys"
-[[provider.field]]
-name = "team"
-label = { en = "Team", "zh-CN" = "团队" }
-secret = false
-required = false
-
-[[provider]]
-name = "tracker"
-kind = "secret"
-title = "Tracker"
-[[provider.field]]
-name = "token"
-
-[[provider]]
-name = "confirm"
-kind = "approval"
-title = { en = "Approval", "zh-CN" = "批准" }
-about = { en = "Deleting needs your word.", "zh-CN" = "删除操作需要您批准。" }
-
-[[provider]]
-name = "pay"
-kind = "external"
-title = "Example Pay"
-about = { en = "You pay 3 euros for one report.", "zh-CN" = "为一份报告支付 3 欧元。" }
-url = "https://checkout.pay.example/order?id={reference}&back={return_url}"
-[provider.confirm]
-get = "https://api.pay.example/orders/{reference}"
-field = "status"
-equals = "paid"
-
-[[provider]]
-name = "terms"
-kind = "external"
-about = "The terms of use."
-url = "https://terms.example/{reference}"
-per = "user"
-
-[[provider]]
-name = "english"
-kind = "secret"
-about = { en = "Only in English." }
-field = [{ name = "token" }]
-
-[[upstream]]
-name = "weather-server"
-title = { en = "Weather server", "zh-CN" = "天气服务器" }
-url = "https://weather-mcp.example/mcp"
-[[upstream.needs]]
-provider = "weather"
-header = { X-Api-Key = "{api_key}" }
-"#;
-    Config::parse(text, Path::new("/srv/usher/usher.toml"), &|_| None).unwrap()
-}
 
 /// The moment at which all pages are made.
 pub(crate) fn now() -> Timestamp {
@@ -167,6 +99,9 @@ pub(crate) fn visit(purpose: Purpose) -> Visit {
         purpose,
         approvals: Vec::new(),
         titles: BTreeMap::new(),
+        scopes: Scopes::default(),
+        account: None,
+        values: BTreeMap::new(),
     }
 }
 
@@ -269,6 +204,8 @@ fn gallery(language: Language) -> Vec<(&'static str, String)> {
     ]);
     pages.extend(super::connect::ended::tests::pages(language));
     pages.extend(super::connect::returned::tests::pages(language));
+    pages.extend(super::connect::callback::tests::pages(language));
+    pages.extend(super::connect::oauth::tests::pages(language));
     pages.extend(super::portal::connections::tests::pages(language));
     pages.push(("clients", super::portal::clients::tests::page(language)));
     pages.push(("revoke", super::portal::revoke::tests::page(language)));
@@ -322,7 +259,9 @@ fn every_page_has_a_title_of_its_own() {
         let mut seen: BTreeMap<String, &str> = BTreeMap::new();
         for (name, title) in titles {
             // The page after a refused answer is the same page; that it has a fault is said first.
-            let same = ["connect-refused", "connect-wrong", "connect-shared", "allow-refused"].contains(&name);
+            let same = ["connect-refused", "connect-wrong", "connect-shared", "allow-refused"].contains(&name)
+                || name.starts_with("failed-")
+                || name.starts_with("oauth-");
             if let Some(other) = seen.insert(title, name) {
                 assert!(same, "{name} is titled as {other}");
             }

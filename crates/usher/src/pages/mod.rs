@@ -30,6 +30,8 @@ pub fn router() -> Router<Arc<App>> {
         .route("/", get(portal::connections::show))
         .route("/connect/{interaction}", get(connect::show::show).post(connect::submit::submit))
         .route("/return/{provider}", get(connect::returned::returned))
+        .route("/callback/{provider}", get(connect::callback::callback))
+        .route("/callback/{provider}/{issuer}", get(connect::callback::callback_of))
         .route("/connections/{provider}/disconnect", get(portal::disconnect::ask).post(portal::disconnect::disconnect))
         .route("/connections/{provider}/reconnect", post(portal::reconnect::reconnect))
         .route("/declined/{interaction}/release", post(portal::release::release))

@@ -7,7 +7,7 @@ use axum::response::Response;
 use elicit::{CompleteNotice, Elicitation, QuestionError, RequestId, UrlElicitationRequired};
 use http::StatusCode;
 use tokio::time::Instant;
-use usher_store::{AskReason, Interaction, Session, fail_point};
+use usher_store::{Interaction, Session, fail_point};
 
 use super::{
     answers::{Heard, Part, Question, Said},
@@ -146,7 +146,7 @@ async fn hold(
             }
             Attempt::Ask(missing) => missing,
         };
-        let again = |one: &Missing| one.provider == interaction.provider && one.reason == AskReason::Rejected;
+        let again = |one: &Missing| one.provider == interaction.provider && one.was_not_enough();
         refused += u8::from(missing.iter().any(again));
         if refused >= REFUSED_AT_MOST {
             held.finish(call.end(&Ending::StillRejected)).await;

@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use elicit::{QuestionError, RoundError, UrlElicitation};
-use usher_store::{AskReason, Interaction, fail_point};
+use usher_store::{Interaction, fail_point};
 
 use super::{
     call::{Attempt, Call, REFUSED_AT_MOST},
@@ -127,7 +127,7 @@ pub(super) async fn settle(call: &Call, missing: &[Missing], round: &Round) -> R
                 Attempt::Done(response) => response,
                 Attempt::Ask(missing) => {
                     let refused = |one: &Missing| {
-                        one.reason == AskReason::Rejected && round.ours.iter().any(|ours| ours.provider == one.provider)
+                        one.was_not_enough() && round.ours.iter().any(|ours| ours.provider == one.provider)
                     };
                     let refused = round.refused + u8::from(missing.iter().any(refused));
                     if refused >= REFUSED_AT_MOST {

@@ -10,7 +10,10 @@ use crate::{broker::Missing, claim, config::ProviderKind};
 /// What a provider wants of a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
+    /// To enter a credential.
     Account,
+    /// To sign in there.
+    SignIn,
     Visit,
     Approval,
 }
@@ -25,7 +28,8 @@ pub(super) struct Sought<'a> {
 /// What is asked for at `provider`. Of one that is configured no longer only the name is known.
 pub(super) fn sought<'a>(call: &'a Call, provider: &str) -> Sought<'a> {
     let kind = match call.caller.app.config.provider(provider).map(|provider| &provider.kind) {
-        Some(ProviderKind::Secret { .. } | ProviderKind::OAuth(_) | ProviderKind::Mcp(_)) | None => Kind::Account,
+        Some(ProviderKind::Secret { .. }) | None => Kind::Account,
+        Some(ProviderKind::OAuth(_) | ProviderKind::Mcp(_)) => Kind::SignIn,
         Some(ProviderKind::External(_)) => Kind::Visit,
         Some(ProviderKind::Approval) => Kind::Approval,
     };
@@ -33,6 +37,10 @@ pub(super) fn sought<'a>(call: &'a Call, provider: &str) -> Sought<'a> {
 }
 
 impl Sought<'_> {
+    fn is_account(&self) -> bool {
+        matches!(self.kind, Kind::Account | Kind::SignIn)
+    }
+
     /// Why the person is asked. The subject is a claim of the client and stands in quotes.
     pub(super) fn why(&self, reason: AskReason) -> String {
         let server = self.call.caller.upstream().title.get("en");
@@ -45,6 +53,15 @@ impl Sought<'_> {
             (Kind::Visit, AskReason::Missing | AskReason::Rejected) => format!(
                 "{server} needs a step at {provider} to run \u{201c}{subject}\u{201d}. A page of your own says what happens there, before you go."
             ),
+            (Kind::SignIn, AskReason::Missing) => format!(
+                "{server} needs your {provider} account to run \u{201c}{subject}\u{201d}. A page of your own says what it wants to do there, and leads you to {provider} to sign in; this app sees nothing of it."
+            ),
+            (Kind::SignIn, AskReason::Rejected) => format!(
+                "Your access to {provider} has ended, or {server} did not accept it. Sign in there again, by a page of your own, to run \u{201c}{subject}\u{201d}."
+            ),
+            (_, AskReason::MoreScopes) => format!(
+                "{server} needs more permissions at {provider} than you gave before to run \u{201c}{subject}\u{201d}. A page of your own says which, before you give them."
+            ),
             (_, AskReason::Missing) => format!(
                 "{server} needs your {provider} account to run \u{201c}{subject}\u{201d}. Connect it on a page of your own; this app does not see what you enter."
             ),
@@ -53,9 +70,6 @@ impl Sought<'_> {
             ),
             (_, AskReason::NewClient) => format!(
                 "This app wants to use your {provider} account through {server} for the first time. Allow it on a page of your own to run \u{201c}{subject}\u{201d}."
-            ),
-            (_, AskReason::MoreScopes) => format!(
-                "{server} needs more from your {provider} account than you have granted to run \u{201c}{subject}\u{201d}. Grant it on a page of your own."
             ),
             (_, AskReason::NewDestination) => format!(
                 "{server} moved to another address since you connected {provider}. Allow the new one on a page of your own to run \u{201c}{subject}\u{201d}."
@@ -67,7 +81,7 @@ impl Sought<'_> {
     pub(super) fn to_do(&self) -> String {
         let title = &self.title;
         match self.kind {
-            Kind::Account => format!("connect {title}"),
+            Kind::Account | Kind::SignIn => format!("connect {title}"),
             Kind::Visit => format!("finish the step at {title}"),
             Kind::Approval => "approve this call".to_owned(),
         }
@@ -77,7 +91,7 @@ impl Sought<'_> {
     fn needed(&self) -> String {
         let title = &self.title;
         match self.kind {
-            Kind::Account => format!("your {title} account"),
+            Kind::Account | Kind::SignIn => format!("your {title} account"),
             Kind::Visit => format!("a step of yours at {title}"),
             Kind::Approval => "your approval of this call".to_owned(),
         }
@@ -87,7 +101,9 @@ impl Sought<'_> {
     pub(super) fn declined(&self, when: &str) -> [String; 2] {
         let title = &self.title;
         match self.kind {
-            Kind::Account => [format!("Connecting {title} was declined"), format!("To connect later, try {when}")],
+            Kind::Account | Kind::SignIn => {
+                [format!("Connecting {title} was declined"), format!("To connect later, try {when}")]
+            }
             Kind::Visit => [format!("The step at {title} was declined"), format!("To do it later, try {when}")],
             Kind::Approval => {
                 ["This call was declined".to_owned(), format!("To be asked for this very call again, try {when}")]
@@ -99,7 +115,7 @@ impl Sought<'_> {
     pub(super) fn open(&self) -> [String; 2] {
         let title = &self.title;
         match self.kind {
-            Kind::Account => [format!("{title} is not connected"), "connect".to_owned()],
+            Kind::Account | Kind::SignIn => [format!("{title} is not connected"), "connect".to_owned()],
             Kind::Visit => [format!("The step at {title} is not done"), "do it".to_owned()],
             Kind::Approval => ["This call is not approved".to_owned(), "answer".to_owned()],
         }
@@ -109,8 +125,7 @@ impl Sought<'_> {
 /// What all of `missing` are, and what to do about them on the portal.
 pub(super) fn needed(call: &Call, missing: &[Missing]) -> [String; 2] {
     let sought: Vec<_> = missing.iter().map(|one| sought(call, &one.provider)).collect();
-    let accounts: Vec<&str> =
-        sought.iter().filter(|one| one.kind == Kind::Account).map(|one| one.title.as_str()).collect();
+    let accounts: Vec<&str> = sought.iter().filter(|one| one.is_account()).map(|one| one.title.as_str()).collect();
     if accounts.len() == sought.len() {
         return [format!("your {} account", accounts.join(" and ")), "connect".to_owned()];
     }
@@ -121,7 +136,7 @@ pub(super) fn needed(call: &Call, missing: &[Missing]) -> [String; 2] {
 /// What is to be done before the request is sent again: `Connect Weather and approve this call`.
 pub(super) fn to_do<'p>(call: &Call, providers: impl Iterator<Item = &'p str>) -> String {
     let sought: Vec<_> = providers.map(|provider| sought(call, provider)).collect();
-    let all = if sought.iter().all(|one| one.kind == Kind::Account) {
+    let all = if sought.iter().all(Sought::is_account) {
         format!("connect {}", sought.iter().map(|one| one.title.as_str()).collect::<Vec<_>>().join(" and "))
     } else {
         sought.iter().map(Sought::to_do).collect::<Vec<_>>().join(" and ")

@@ -1,8 +1,9 @@
 //! What a person is asked to do, by what is stored now rather than by what was the case when the question came up.
 
 use elicit::UserId;
-use usher_store::{Approval, Credential, CredentialStatus, Interaction, StoreError};
+use usher_store::{Approval, AskReason, Credential, CredentialStatus, Grant, Interaction, StoreError};
 
+use super::scopes::lacks;
 use crate::{
     broker::{Broker, decide::as_refused},
     config::{Provider, Upstream},
@@ -17,6 +18,8 @@ pub enum Purpose {
     Replace,
     /// Type it again: what is stored cannot be read any more.
     Restore,
+    /// Give more permissions: what is stored works, but lacks scopes.
+    Widen,
     /// Allow a client that has not used it at this destination, which others use (R-OAUTH-04).
     AllowClient,
     /// Allow the address that a server has now for the client that used it at another one (R-GW-04).
@@ -32,7 +35,7 @@ pub enum Purpose {
 impl Purpose {
     /// Whether what is stored can be used, so that nothing needs to be typed.
     pub fn reuses(self) -> bool {
-        !matches!(self, Self::Connect | Self::Replace | Self::Restore)
+        !matches!(self, Self::Connect | Self::Replace | Self::Restore | Self::Widen)
     }
 }
 
@@ -53,6 +56,14 @@ impl Stored {
         match self {
             Self::Kept(credential) => &credential.approvals,
             Self::Nothing | Self::Unreadable => &[],
+        }
+    }
+
+    /// What its provider granted, where it did.
+    pub(super) fn grant(&self) -> Option<&Grant> {
+        match self {
+            Self::Kept(credential) => credential.grant.as_ref(),
+            Self::Nothing | Self::Unreadable => None,
         }
     }
 }
@@ -90,6 +101,8 @@ pub(super) fn purpose(interaction: &Interaction, provider: &Provider, upstream: 
     } else if !provider.is_complete(&stored.secrets) || !upstream.takes(provider, &stored.secrets) {
         // The configuration wants more, or something else, than it did when this was entered.
         Purpose::Connect
+    } else if is_narrow(interaction, provider, upstream, stored) {
+        Purpose::Widen
     } else if stored.allows(client, destination) {
         Purpose::Continue
     } else if any(&|approval| approval.destination == *destination) {
@@ -101,4 +114,12 @@ pub(super) fn purpose(interaction: &Interaction, provider: &Provider, upstream: 
     } else {
         Purpose::AllowServer
     }
+}
+
+/// Whether it works, and is not enough: for what the configuration wants, or for what a server said to the call that asks.
+fn is_narrow(interaction: &Interaction, provider: &Provider, upstream: &Upstream, stored: &Credential) -> bool {
+    let Some(grant) = &stored.grant else { return false };
+    let demanded = interaction.reason == AskReason::MoreScopes && stored.status == CredentialStatus::Narrow;
+    let need = upstream.needs.iter().find(|need| need.provider == provider.name);
+    demanded || need.is_some_and(|need| lacks(provider, need, grant))
 }

@@ -18,6 +18,8 @@ pub enum Fault {
     TooLong(String),
     /// A field has characters that a header cannot carry: control characters, or no ASCII.
     Characters(String),
+    /// A field is not written as its provider wants it.
+    Form(String),
     /// There are fields that nobody asked for.
     Unknown,
 }
@@ -26,7 +28,7 @@ impl Fault {
     /// The field it is about.
     pub fn field(&self) -> Option<&str> {
         match self {
-            Self::Missing(field) | Self::TooLong(field) | Self::Characters(field) => Some(field),
+            Self::Missing(field) | Self::TooLong(field) | Self::Characters(field) | Self::Form(field) => Some(field),
             Self::Unknown => None,
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::response::Response;
 use http::StatusCode;
-use usher_store::{AskReason, Destination, Interaction, InteractionId, InteractionState, StoreError};
+use usher_store::{AskReason, Destination, FailureReason, Interaction, InteractionId, InteractionState, StoreError};
 
 use crate::{
     broker::{Stored, VisitError},
@@ -13,7 +13,7 @@ use crate::{
     pages::{
         page::{Action, Fact, Message, Page, Tone},
         visitor::Visitor,
-        words::{Html, Words},
+        words::Html,
     },
 };
 
@@ -70,6 +70,8 @@ struct Kept {
     destinations: Vec<Destination>,
     /// Whether nobody knows yet that it works: no check of the provider's said so, and nothing has used it since.
     untried: bool,
+    /// Whose account it is at the provider, as the provider says.
+    account: Option<String>,
 }
 
 /// `None` where nothing is left: it was disconnected, was refused, or cannot be read.
@@ -81,12 +83,15 @@ async fn kept(visitor: &Visitor, interaction: &Interaction) -> Result<Option<Kep
     };
     let holds = credential.status.is_usable() && credential.allows(&principal.client, &interaction.destination);
     let checked = visitor.app.config.provider(&interaction.provider).is_some_and(|provider| provider.check().is_some());
+    // What the provider itself has just made is good.
+    let checked = checked || credential.grant.is_some();
     // What was allowed to one more app or server may have been in use for long.
     let typed = matches!(interaction.reason, AskReason::Missing | AskReason::Rejected);
     let used = credential.last_used_at.is_some_and(|used| used >= at || !typed);
     Ok(holds.then(|| Kept {
         destinations: credential.destinations().into_iter().cloned().collect(),
         untried: !checked && !used,
+        account: credential.grant.as_ref().and_then(|grant| grant.account.clone()),
     }))
 }
 
@@ -155,7 +160,7 @@ fn ended(
     let titled = |message: Message, heading: &str| message.titled(words.titled(heading, &names.provider));
     match (interaction.state, left) {
         (InteractionState::Completed { at }, Left::Call | Left::Visit(_)) => done_once(page, names, left, at, now),
-        (InteractionState::Completed { at }, Left::Credential(Some(Kept { destinations, untried }))) => {
+        (InteractionState::Completed { at }, Left::Credential(Some(Kept { destinations, untried, account }))) => {
             let heading = words.text("done.heading");
             let targets: BTreeSet<_> = destinations.iter().map(|destination| destination.target.as_str()).collect();
             let sent_to = if targets.len() == 1 {
@@ -165,12 +170,15 @@ fn ended(
             };
             let message = titled(Message::new(page, Tone::Good, heading), heading);
             let message = if *untried { message.telling("done.untried") } else { message };
-            message
+            let message = message
                 .saying("done.body", &names.values())
-                .fact(Fact::new(words.text("done.provider"), &names.provider))
-                .fact(sent_to)
-                .fact(Fact::rich(words.text("done.when"), words.time(at, now)))
-                .go("/", "common.home")
+                .fact(Fact::new(words.text("done.provider"), &names.provider));
+            let account = account.as_deref().map(|account| Html::element("bdi", None, &Html::text(account)));
+            let message = match account {
+                Some(account) => message.fact(Fact::rich(words.text("done.account"), account)),
+                None => message,
+            };
+            message.fact(sent_to).fact(Fact::rich(words.text("done.when"), words.time(at, now))).go("/", "common.home")
         }
         (InteractionState::Completed { .. }, Left::Credential(None)) => {
             let heading = words.text("over.heading");
@@ -191,7 +199,7 @@ fn ended(
                 .saying(later, &names.values())
                 .go("/", "common.home")
         }
-        (InteractionState::Failed { .. }, _) => failed(page, interaction, names, csrf, words),
+        (InteractionState::Failed { reason, .. }, _) => failed(page, interaction, names, reason, &csrf),
         // An open one does not come here; if it did, it could not be answered either.
         (
             InteractionState::Expired
@@ -221,19 +229,39 @@ fn done_once(page: Page, names: &Names, left: &Left, at: jiff::Timestamp, now: j
     message.fact(Fact::rich(words.text("done.when"), words.time(at, now))).go("/", "common.home")
 }
 
-fn failed(page: Page, interaction: &Interaction, names: &Names, csrf: String, words: Words) -> Message {
-    let again = Action::Send {
+/// What went wrong, as far as the person can do something about it. It is they who say whether that is the end (R-ACT-01):
+/// the question stays open until they start again, or decline.
+fn failed(page: Page, interaction: &Interaction, names: &Names, reason: FailureReason, csrf: &str) -> Message {
+    let words = page.words();
+    let send = |action: &str, label, main| Action::Send {
         to: format!("/connect/{}", interaction.id),
-        hidden: vec![("csrf", csrf), ("action", "restart".to_owned())],
-        label: words.text("failed.again"),
-        main: true,
+        hidden: vec![("csrf", csrf.to_owned()), ("action", action.to_owned())],
+        label: words.text(label),
+        main,
     };
+    let why = match reason {
+        FailureReason::ProviderDeclined => "failed.declined",
+        FailureReason::ProviderRefused => "failed.refused",
+        FailureReason::ProviderUnreachable => "failed.unreachable",
+        FailureReason::Misconfigured => "failed.misconfigured",
+        FailureReason::StoreTrouble => "failed.store",
+        FailureReason::Interrupted => "failed.interrupted",
+    };
+    let next = match reason {
+        FailureReason::ProviderDeclined => "failed.next_declined",
+        FailureReason::Misconfigured if page.operated() => "failed.next_operated",
+        FailureReason::Misconfigured => "failed.next_operator",
+        _ => "failed.next",
+    };
+    let body = if interaction.reason == AskReason::MoreScopes { "failed.body_more" } else { "failed.body" };
     let heading = words.text("failed.heading");
     Message::new(page, Tone::Warning, heading)
         .titled(words.titled(heading, &names.provider))
-        .saying("failed.body", &names.values())
-        .telling("failed.next")
-        .action(again)
+        .saying(why, &names.values())
+        .saying(body, &names.values())
+        .saying(next, &names.values())
+        .action(send("restart", "failed.again", true))
+        .action(send("decline", "connect.decline", false))
 }
 
 fn changed(page: Page, names: &Names) -> Message {
@@ -248,11 +276,9 @@ fn changed(page: Page, names: &Names) -> Message {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use askama::Template as _;
-    use usher_store::FailureReason;
-
     use super::*;
     use crate::pages::{gallery, language::Language};
+    use askama::Template as _;
 
     fn names() -> Names {
         Names {
@@ -266,7 +292,7 @@ pub(crate) mod tests {
     fn of(language: Language, state: InteractionState) -> String {
         let page = gallery::page(language, "/connect/AAA");
         let interaction = gallery::interaction(state);
-        let kept = Kept { destinations: vec![interaction.destination.clone()], untried: false };
+        let kept = Kept { destinations: vec![interaction.destination.clone()], untried: false, account: None };
         let left = Left::Credential(Some(kept));
         ended(page, &interaction, &names(), &left, "form-token".into(), gallery::now()).render().unwrap()
     }
@@ -285,6 +311,24 @@ pub(crate) mod tests {
         ended(page, &interaction, &names(), &left, "form-token".into(), gallery::now()).render().unwrap()
     }
 
+    fn failing(language: Language, asked: AskReason, reason: FailureReason) -> String {
+        let page = gallery::page(language, "/connect/AAA");
+        let failed = gallery::interaction(InteractionState::Failed { at: gallery::now(), reason });
+        let failed = Interaction { reason: asked, ..failed };
+        let left = Left::Credential(None);
+        ended(page, &failed, &names(), &left, "form-token".into(), gallery::now()).render().unwrap()
+    }
+
+    fn account(language: Language) -> String {
+        let page = gallery::page(language, "/connect/AAA");
+        let interaction = gallery::interaction(InteractionState::Completed { at: gallery::now() });
+        let destinations = vec![interaction.destination.clone()];
+        let account = Some("ada <ada@example.org>".to_owned());
+        let left = Left::Credential(Some(Kept { destinations, untried: false, account }));
+        let names = Names { provider: "GitHub".into(), ..names() };
+        ended(page, &interaction, &names, &left, "form-token".into(), gallery::now()).render().unwrap()
+    }
+
     /// The pages of this file, for the gallery.
     pub(crate) fn pages(language: Language) -> Vec<(&'static str, String)> {
         let at = gallery::now();
@@ -295,7 +339,13 @@ pub(crate) mod tests {
             ("over", over(language)),
             ("declined", of(language, InteractionState::Declined { at })),
             ("expired", of(language, InteractionState::Expired)),
-            ("failed", of(language, InteractionState::Failed { at, reason: FailureReason::StoreTrouble })),
+            ("failed", failing(language, AskReason::Missing, FailureReason::StoreTrouble)),
+            ("failed-declined", failing(language, AskReason::Missing, FailureReason::ProviderDeclined)),
+            ("failed-refused", failing(language, AskReason::Missing, FailureReason::ProviderRefused)),
+            ("failed-unreachable", failing(language, AskReason::MoreScopes, FailureReason::ProviderUnreachable)),
+            ("failed-misconfigured", failing(language, AskReason::Missing, FailureReason::Misconfigured)),
+            ("failed-interrupted", failing(language, AskReason::Missing, FailureReason::Interrupted)),
+            ("done-account", account(language)),
             ("other", other_person(page(), "sign-out-token".into(), &id).render().unwrap()),
             ("changed", changed(page(), &names()).render().unwrap()),
             ("approved", once(language, "Approval", InteractionState::Completed { at }, &Left::Call)),
@@ -321,14 +371,25 @@ pub(crate) mod tests {
         assert!(html.contains(">Switch account</button>") && html.contains(">Leave</a>"));
     }
 
+    /// R-ACT-01: a failure is no decline; the person says what it is, by one of two buttons.
     #[test]
-    fn a_failed_visit_can_be_started_again() {
-        let html = of(
-            Language::English,
-            InteractionState::Failed { at: gallery::now(), reason: FailureReason::ProviderUnreachable },
-        );
-        assert!(html.contains("name=\"action\" value=\"restart\""));
+    fn a_failed_visit_can_be_started_again_or_declined() {
+        let html = failing(Language::English, AskReason::Missing, FailureReason::ProviderDeclined);
+        assert!(html.contains("says that you did not agree there."), "{html}");
+        for action in ["restart", "decline"] {
+            assert!(html.contains(&format!("name=\"action\" value=\"{action}\"")), "{action}: {html}");
+        }
         assert!(html.contains("name=\"csrf\" value=\"form-token\""));
+        let more = failing(Language::English, AskReason::MoreScopes, FailureReason::ProviderUnreachable);
+        assert!(more.contains("What you had allowed before is still in place."), "{more}");
+        assert!(!more.contains("Nothing was stored"), "the old grant is");
+    }
+
+    /// What the provider says of the account is text.
+    #[test]
+    fn a_completed_visit_names_the_account() {
+        let html = account(Language::English);
+        assert!(html.contains("<dt>Connected as</dt><dd><bdi>ada &lt;ada@example.org&gt;</bdi>"), "{html}");
     }
 
     #[test]
@@ -353,7 +414,7 @@ pub(crate) mod tests {
         let interaction = gallery::interaction(InteractionState::Completed { at: gallery::now() });
         let other = Destination { upstream: "other".into(), target: "https://other.example".into() };
         let page = gallery::page(Language::English, "/connect/AAA");
-        let kept = Kept { destinations: vec![interaction.destination.clone(), other], untried: true };
+        let kept = Kept { destinations: vec![interaction.destination.clone(), other], untried: true, account: None };
         let left = Left::Credential(Some(kept));
         let html = ended(page, &interaction, &names(), &left, "t".into(), gallery::now()).render().unwrap();
         assert!(html.contains("Stored. Whether it works shows at the first use."), "{html}");

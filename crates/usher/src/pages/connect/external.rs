@@ -3,6 +3,7 @@
 use askama::Template;
 use elicit::{Profile, UrlReview};
 use jiff::Timestamp;
+use url::Url;
 use usher_store::InteractionState;
 
 use super::{
@@ -54,7 +55,7 @@ impl ExternalPage {
         let left = matches!(visit.interaction.state, InteractionState::Consented { .. });
         let provider = visit.provider.title.get(words.language().code());
         let heading = if left { "external.heading_left" } else { "external.heading" };
-        let host = host(external);
+        let host = host(external.url.sample());
         Self {
             heading: words.say(heading, &[("provider", provider)]),
             lead: lead(words, visit, external, left),
@@ -88,7 +89,7 @@ fn lead(words: Words, visit: &Visit, external: &External, left: bool) -> Html {
         (true, false) => "external.lead_waiting",
     };
     let client = visit.interaction.principal.client.as_str();
-    let host = host(external);
+    let host = host(external.url.sample());
     let values = [
         ("Client", words.app_first(client).into()),
         ("client", words.app(client).into()),
@@ -101,7 +102,7 @@ fn lead(words: Words, visit: &Visit, external: &External, left: bool) -> Html {
 
 fn facts(words: Words, visit: &Visit, external: &External) -> Vec<Fact> {
     let mut facts = asked(words, visit, false);
-    facts.push(Fact::rich(words.text("external.goes_to"), emphasised(external)));
+    facts.push(Fact::rich(words.text("external.goes_to"), emphasised(external.url.sample())));
     facts.push(Fact::new(words.text("external.learns"), words.text("external.learns_value")));
     let valid = match external.per {
         Per::Call => "approve.valid_value",
@@ -112,16 +113,15 @@ fn facts(words: Words, visit: &Visit, external: &External) -> Vec<Fact> {
 }
 
 /// The host and port that people are sent to.
-fn host(external: &External) -> String {
-    let url = external.url.sample();
+pub(super) fn host(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
 /// The host, of which the part stands out that somebody had to register (R-URL-07).
-fn emphasised(external: &External) -> Html {
-    let host = host(external);
-    let review = UrlReview::of(external.url.sample().as_str(), &Profile::default());
+pub(super) fn emphasised(url: &Url) -> Html {
+    let host = host(url);
+    let review = UrlReview::of(url.as_str(), &Profile::default());
     let found = review.registrable_domain().and_then(|domain| Some((host.find(domain)?, domain.len())));
     let (start, length) = found.unwrap_or((0, host.len()));
     let strong = Html::element("strong", None, &Html::text(&host[start..start + length]));

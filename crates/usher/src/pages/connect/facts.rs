@@ -64,6 +64,19 @@ fn called(words: Words, operation: &Operation) -> Fact {
 /// The facts of an open question about a credential, in the order in which they are asked for: who, where, who else, what
 /// becomes of it.
 pub(super) fn facts(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
+    let kept = Fact::new(words.text("connect.kept"), words.text("connect.kept_value"));
+    told(words, visit, begun, Vec::new(), kept)
+}
+
+/// The same of what a provider grants; `own` is what is said of that alone.
+pub(super) fn facts_of_grant(words: Words, visit: &Visit, begun: bool, own: Vec<Fact>) -> Vec<Fact> {
+    let kept = Fact::new(words.text("connect.kept"), words.text("oauth.kept_value"));
+    let kept =
+        Fact { note: (visit.purpose == Purpose::Widen).then(|| words.text("oauth.kept_more").to_owned()), ..kept };
+    told(words, visit, begun, own, kept)
+}
+
+fn told(words: Words, visit: &Visit, begun: bool, own: Vec<Fact>, kept: Fact) -> Vec<Fact> {
     let interaction = &visit.interaction;
     let target = interaction.destination.target.as_str();
     let checked_at = visit.provider.check().map(|check| check.get.origin().ascii_serialization());
@@ -76,6 +89,7 @@ pub(super) fn facts(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
         .collect();
     let mut facts = asked(words, visit, begun);
     facts.extend(refused_by(words, visit));
+    facts.extend(own);
     // Said only where it is true of everything that is ever done with it.
     facts.push(if places.len() == 1 {
         Fact::noted(words.text("connect.sent_to"), target, words.text("connect.sent_to_note"))
@@ -89,10 +103,11 @@ pub(super) fn facts(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
     if !others.is_empty() {
         let uses = others.iter().map(|approval| usage(words, visit, approval));
         let mut also = Fact::rich(words.text("connect.also"), Html::list(uses));
-        also.note = (!visit.purpose.reuses()).then(|| words.text("connect.also_note").to_owned());
+        let note = if visit.provider.fields().is_empty() { "connect.also_grant" } else { "connect.also_note" };
+        also.note = (!visit.purpose.reuses()).then(|| words.text(note).to_owned());
         facts.push(also);
     }
-    facts.push(Fact::new(words.text("connect.kept"), words.text("connect.kept_value")));
+    facts.push(kept);
     facts.push(Fact::new(words.text("connect.seen"), words.text("connect.seen_value")));
     facts
 }

@@ -2,9 +2,11 @@
 
 pub(super) mod approve;
 mod arguments;
+pub(super) mod callback;
 pub(super) mod ended;
 pub(super) mod external;
 pub(super) mod facts;
+pub(super) mod oauth;
 pub(super) mod returned;
 pub(super) mod show;
 pub(super) mod submit;

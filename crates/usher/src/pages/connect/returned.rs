@@ -52,7 +52,7 @@ fn parts(token: &str) -> Option<(InteractionId, SecretString)> {
 }
 
 /// Nothing happens, and the page of the question says what is the case.
-fn refused(page: Page, id: &InteractionId) -> Message {
+pub(super) fn refused(page: Page, id: &InteractionId) -> Message {
     let heading = page.text("returned.heading");
     Message::new(page, Tone::Warning, heading)
         .telling("returned.body")

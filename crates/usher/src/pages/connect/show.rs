@@ -2,16 +2,18 @@
 
 use axum::{extract::Path, response::Response};
 use http::StatusCode;
-use usher_store::InteractionId;
+use usher_store::{InteractionId, InteractionState};
 
 use super::{
     approve::ApprovePage,
+    callback::exchanging,
     ended::instead,
     external::ExternalPage,
+    oauth::OAuthPage,
     view::{Attempt, BEGUN, ConnectPage, LOOKED, address},
 };
 use crate::{
-    broker::{ConfirmError, Purpose, Visit},
+    broker::{ConfirmError, Purpose, Visit, Way},
     config::ProviderKind,
     identity::browser::{Form, Place, SignedIn},
     pages::{headers::lead_to, visitor::Visitor},
@@ -29,7 +31,7 @@ pub(crate) async fn show(visitor: Visitor, Path(interaction): Path<String>) -> R
     match visitor.app.broker.open(&id, &person.user).await {
         Ok(visit) => {
             let attempt = Attempt { look: look(&visitor, &person, &id), ..Attempt::default() };
-            page(&visitor, &person, &visit, StatusCode::OK, &attempt)
+            page(&visitor, &person, &visit, StatusCode::OK, &attempt).await
         }
         Err(error) => instead(&visitor, &person, &id, error).await,
     }
@@ -42,7 +44,7 @@ fn look(visitor: &Visitor, person: &SignedIn, id: &InteractionId) -> Option<Conf
 }
 
 /// The page of an open question, after `attempt`.
-pub(crate) fn page(
+pub(crate) async fn page(
     visitor: &Visitor,
     person: &SignedIn,
     visit: &Visit,
@@ -52,6 +54,12 @@ pub(crate) fn page(
     let id = &visit.interaction.id;
     let csrf = person.csrf(Form::Connect(id));
     let now = visitor.app.clock.now();
+    if matches!(visit.interaction.state, InteractionState::Exchanging { .. }) {
+        return exchanging(visitor, person, visit);
+    }
+    // Only our own redirect to this session carries the right mark; and what it says holds of a refused credential alone.
+    let begun = visitor.query(BEGUN).filter(|mark| person.csrf_holds(Form::Begun(id), mark));
+    let begun = begun.filter(|_| visit.purpose == Purpose::Replace);
     match &visit.provider.kind {
         ProviderKind::Approval => {
             let frame = visitor.page_at(&address(id, None), Some(person));
@@ -65,11 +73,18 @@ pub(crate) fn page(
             lead_to(&mut response, &external.url.origin());
             return response;
         }
-        ProviderKind::External(_) | ProviderKind::Secret { .. } | ProviderKind::OAuth(_) | ProviderKind::Mcp(_) => {}
+        ProviderKind::OAuth(_) | ProviderKind::Mcp(_) => {
+            let (visit, way) = visitor.app.broker.way(visit, &attempt.typed).await;
+            let frame = visitor.page_at(&address(id, begun), Some(person));
+            let page = OAuthPage::new(frame, csrf, &visit, &way, attempt, begun, now);
+            let mut response = visitor.show(status, &page);
+            if let Way::To(url) = &way {
+                lead_to(&mut response, &url.origin().ascii_serialization());
+            }
+            return response;
+        }
+        ProviderKind::External(_) | ProviderKind::Secret { .. } => {}
     }
-    // Only our own redirect to this session carries the right mark; and what it says holds of a refused credential alone.
-    let begun = visitor.query(BEGUN).filter(|mark| person.csrf_holds(Form::Begun(id), mark));
-    let begun = begun.filter(|_| visit.purpose == Purpose::Replace);
     let frame = visitor.page_at(&address(id, begun), Some(person));
     let page = ConnectPage::new(frame, csrf, visit, attempt, begun, now);
     visitor.show(status, &page)

@@ -12,19 +12,21 @@ use secrecy::{ExposeSecret as _, SecretString};
 use usher_store::{InteractionId, fail_point};
 
 use super::{
+    callback,
     ended::instead,
+    oauth::SHOWN,
     returned::browser,
     show::page,
     view::{Attempt, LOOKED, address},
 };
 use crate::{
-    broker::{Departed, Looked, Submitted, VisitError},
+    broker::{Departed, Leaving, Left, Looked, Submitted, VisitError},
     identity::{
         browser::{Cookie, Form, Place, SignedIn},
         tokens::{is_token, new_token},
     },
     pages::{
-        form::NO_FORM,
+        form::{NO_FORM, Posted},
         visitor::{Visitor, go},
     },
 };
@@ -49,19 +51,23 @@ pub(crate) async fn submit(
         "connect" => {
             let fields = posted.rest();
             match broker.submit(&id, user, fields.clone()).await {
-                Ok(submitted) => return answer(&visitor, &person, submitted, fields),
+                Ok(submitted) => return answer(&visitor, &person, submitted, fields).await,
                 Err(error) => Err(error),
             }
         }
         "allow" => match broker.allow(&id, user).await {
-            Ok(submitted) => return answer(&visitor, &person, submitted, BTreeMap::new()),
+            Ok(submitted) => return answer(&visitor, &person, submitted, BTreeMap::new()).await,
             Err(error) => Err(error),
         },
         "approve" => match broker.approve(&id, user).await {
-            Ok(submitted) => return answer(&visitor, &person, submitted, BTreeMap::new()),
+            Ok(submitted) => return answer(&visitor, &person, submitted, BTreeMap::new()).await,
             Err(error) => Err(error),
         },
         "continue" => match depart(&visitor, &person, &id).await {
+            Ok(response) => return response,
+            Err(error) => Err(error),
+        },
+        "authorize" => match authorize(&visitor, &person, &id, posted).await {
             Ok(response) => return response,
             Err(error) => Err(error),
         },
@@ -72,8 +78,9 @@ pub(crate) async fn submit(
         "extend" => match broker.extend(&id, user).await {
             // What was typed is no answer yet; all but the secrets is still there.
             Ok(visit) => {
+                posted.take(SHOWN);
                 let attempt = Attempt { typed: posted.rest(), ..Attempt::default() };
-                return page(&visitor, &person, &visit, StatusCode::OK, &attempt);
+                return page(&visitor, &person, &visit, StatusCode::OK, &attempt).await;
             }
             Err(error) => Err(error),
         },
@@ -92,17 +99,50 @@ pub(crate) async fn submit(
 /// nowhere else (R-SEC-06).
 async fn depart(visitor: &Visitor, person: &SignedIn, id: &InteractionId) -> Result<Response, VisitError> {
     let app = &visitor.app;
-    // One that went to another page a moment ago comes back from there as well.
-    let known = visitor.cookies.read(&visitor.headers, Cookie::Flow).filter(|flow| is_token(flow));
-    let flow = known.map_or_else(|| new_token(&*app.random), SecretString::from);
+    let flow = flow(visitor);
     let browser = browser(person, id, flow.expose_secret());
     match app.broker.depart(id, &person.user, &browser).await? {
         Departed::To(url) => Ok(go(url.as_str(), [visitor.cookies.set(Cookie::Flow, flow.expose_secret())])),
         Departed::Again(visit) => {
             let attempt = Attempt { outdated: true, ..Attempt::default() };
-            Ok(page(visitor, person, &visit, StatusCode::CONFLICT, &attempt))
+            Ok(page(visitor, person, &visit, StatusCode::CONFLICT, &attempt).await)
         }
     }
+}
+
+/// Sends the browser to the provider that the page named, with what it alone comes back with: set here, after the person agreed,
+/// and nowhere else (R-SEC-06).
+async fn authorize(
+    visitor: &Visitor,
+    person: &SignedIn,
+    id: &InteractionId,
+    mut posted: Posted,
+) -> Result<Response, VisitError> {
+    let shown = posted.take(SHOWN);
+    let typed = posted.rest();
+    let flow = flow(visitor);
+    let leaving = Leaving {
+        id,
+        user: &person.user,
+        typed: &typed,
+        shown: &shown,
+        // A token of ours is one.
+        browser: &callback::browser(person, id, flow.expose_secret()).unwrap_or_default(),
+        language: visitor.words.language().code(),
+    };
+    match visitor.app.broker.leave(leaving).await? {
+        Left::To(url) => Ok(go(url.as_str(), [visitor.cookies.set(Cookie::Flow, flow.expose_secret())])),
+        Left::Again(visit, faults) => {
+            let status = if faults.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+            Ok(page(visitor, person, &visit, status, &Attempt { typed, faults, ..Attempt::default() }).await)
+        }
+    }
+}
+
+/// What tells this browser from others. One that went to another page a moment ago comes back from there as well.
+fn flow(visitor: &Visitor) -> SecretString {
+    let known = visitor.cookies.read(&visitor.headers, Cookie::Flow).filter(|flow| is_token(flow));
+    known.map_or_else(|| new_token(&*visitor.app.random), SecretString::from)
 }
 
 /// After a look at what became of a visit to the other side's page: to the page of the question, which says it, so that
@@ -119,7 +159,7 @@ pub(super) fn looked(person: &SignedIn, found: &Looked) -> Response {
     }
 }
 
-fn answer(
+async fn answer(
     visitor: &Visitor,
     person: &SignedIn,
     submitted: Submitted,
@@ -129,13 +169,14 @@ fn answer(
     match submitted {
         Submitted::Completed(interaction) => go(&format!("/connect/{}", interaction.id), []),
         Submitted::Wrong(visit, faults) => {
-            page(visitor, person, &visit, again, &Attempt { typed, faults, ..Attempt::default() })
+            page(visitor, person, &visit, again, &Attempt { typed, faults, ..Attempt::default() }).await
         }
         Submitted::Unchecked(visit, error) => {
-            page(visitor, person, &visit, again, &Attempt { typed, check: Some(error), ..Attempt::default() })
+            page(visitor, person, &visit, again, &Attempt { typed, check: Some(error), ..Attempt::default() }).await
         }
         Submitted::Again(visit) => {
-            page(visitor, person, &visit, StatusCode::CONFLICT, &Attempt { outdated: true, ..Attempt::default() })
+            let attempt = Attempt { outdated: true, ..Attempt::default() };
+            page(visitor, person, &visit, StatusCode::CONFLICT, &attempt).await
         }
     }
 }

@@ -58,22 +58,23 @@ pub(crate) struct ConnectPage {
     closes: Html,
 }
 
-struct FieldView {
-    name: String,
-    label: Html,
-    show: String,
-    hide: String,
-    description: Option<Html>,
-    help_url: Option<String>,
-    masked: bool,
-    required: bool,
-    value: String,
-    fault: Option<String>,
+/// One input of a form.
+pub(super) struct FieldView {
+    pub(super) name: String,
+    pub(super) label: Html,
+    pub(super) show: String,
+    pub(super) hide: String,
+    pub(super) description: Option<Html>,
+    pub(super) help_url: Option<String>,
+    pub(super) masked: bool,
+    pub(super) required: bool,
+    pub(super) value: String,
+    pub(super) fault: Option<String>,
 }
 
 impl FieldView {
     /// The ids of what describes the input, the fault first.
-    fn described_by(&self) -> Option<String> {
+    pub(super) fn described_by(&self) -> Option<String> {
         let fault = self.fault.as_ref().map(|_| format!("fault-{}", self.name));
         let about = self.description.as_ref().map(|_| format!("about-{}", self.name));
         let ids = fault.into_iter().chain(about).collect::<Vec<_>>().join(" ");
@@ -136,11 +137,12 @@ pub(super) fn address(id: &InteractionId, begun: Option<&str>) -> String {
     }
 }
 
-fn heading(words: Words, visit: &Visit) -> String {
+pub(super) fn heading(words: Words, visit: &Visit) -> String {
     let key = match visit.purpose {
         Purpose::Connect => "connect.heading",
         Purpose::Replace => "connect.heading_replace",
         Purpose::Restore => "connect.heading_restore",
+        Purpose::Widen => "oauth.heading_more",
         Purpose::AllowClient => "connect.heading_client",
         Purpose::AllowAddress => "connect.heading_address",
         Purpose::AllowServer => "connect.heading_server",
@@ -162,7 +164,7 @@ fn lead_begun(words: Words, visit: &Visit) -> Html {
 }
 
 /// Who wants what, in one or two sentences.
-fn lead(words: Words, visit: &Visit) -> Html {
+pub(super) fn lead(words: Words, visit: &Visit) -> Html {
     let language = words.language();
     let provider = Said::of(&visit.provider.title, language);
     let mut required = visit.provider.fields().iter().filter(|field| field.required);
@@ -181,6 +183,7 @@ fn lead(words: Words, visit: &Visit) -> Html {
         (Purpose::Connect, None) => "connect.lead_many",
         (Purpose::Replace, _) => "connect.lead_replace",
         (Purpose::Restore, _) => "connect.lead_restore",
+        (Purpose::Widen, _) => "oauth.lead_more",
         (Purpose::AllowClient, _) => "connect.lead_client",
         (Purpose::AllowAddress, _) => "connect.lead_address",
         (Purpose::AllowServer, _) => "connect.lead_server",
@@ -208,7 +211,7 @@ fn refused_field<'v>(visit: &'v Visit, attempt: &Attempt) -> Option<&'v str> {
 }
 
 /// What went wrong that is no single field's fault. Never any part of what was typed.
-fn failure(words: Words, visit: &Visit, attempt: &Attempt) -> Option<String> {
+pub(super) fn failure(words: Words, visit: &Visit, attempt: &Attempt) -> Option<String> {
     if attempt.outdated {
         let provider = visit.provider.title.get(words.language().code());
         return Some(words.say("fault.outdated", &[("provider", provider)]));
@@ -243,6 +246,7 @@ fn fields(words: Words, visit: &Visit, attempt: &Attempt) -> Vec<FieldView> {
             Fault::Missing(_) => Some("fault.missing"),
             Fault::TooLong(_) => Some("fault.too_long"),
             Fault::Characters(_) => Some("fault.characters"),
+            Fault::Form(_) => Some("oauth.value_wrong"),
             Fault::Unknown => None,
         });
         let check = attempt.check.filter(|_| refused == Some(&field.name));

@@ -110,7 +110,8 @@ async fn a_listing_whose_token_is_refused_goes_on_without() {
 async fn a_handshake_waits_for_no_token() {
     let scene = Scene::connected().await;
     scene.stage.upstream.method("initialize", {
-        let result = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"w","version":"1"}}"#;
+        let result =
+            r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"w","version":"1"}}"#;
         Script::new().require_token(&scene.hub.token_book()).result(result)
     });
     let gate = Gate::new();

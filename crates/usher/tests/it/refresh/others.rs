@@ -59,7 +59,10 @@ async fn what_ends_for_one_user_goes_on_for_the_other() {
         let user = UserId::new(scene.stage.idp().issuer(), subject).unwrap();
         store.credential(&user, "hub").await.unwrap().unwrap().status
     };
-    assert_eq!((status("user-1").await, status("user-2").await), (CredentialStatus::Rejected, CredentialStatus::Working));
+    assert_eq!(
+        (status("user-1").await, status("user-2").await),
+        (CredentialStatus::Rejected, CredentialStatus::Working)
+    );
     scene.hub.assert_clean();
 }
 
