@@ -126,13 +126,41 @@ fn the_example_file_shows_the_defaults() {
     assert_eq!(config.store.expose_secret(), with("").unwrap().store.expose_secret());
 }
 
+/// A line in which a secret stands where its file or its variable stood.
+fn with_secret(line: &str) -> String {
+    let stands_elsewhere = ["client_secret_file = ", "client_secret_env = "].iter().any(|key| line.starts_with(key));
+    if stands_elsewhere { "client_secret = \"s\"".to_owned() } else { line.to_owned() }
+}
+
+/// The guide to definitions names each key that there is.
+#[test]
+fn every_key_of_a_definition_stands_in_the_guide() {
+    let guide = include_str!("../../../../docs/providers.md");
+    let schema: serde_json::Value = serde_json::from_str(&schema::text()).unwrap();
+    let provider = &schema["properties"]["provider"]["items"]["properties"];
+    let mut count = 0;
+    for key in definition::KEYS {
+        let shape = &provider[key];
+        let inner = if shape["type"] == "array" { &shape["items"]["properties"] } else { &shape["properties"] };
+        let more = inner.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+        for name in more.chain([key]) {
+            let named = [format!("`{name}`"), format!("`[provider.{name}]`"), format!("`[[provider.{name}]]`")];
+            assert!(named.iter().any(|named| guide.contains(named)), "{key}: {name}");
+            count += 1;
+        }
+    }
+    assert!(count > 70, "{count}");
+}
+
 /// Every example of the handbook is right; those that show a section alone get an upstream.
 #[test]
 fn the_examples_of_the_handbook_are_right() {
     // There is no file with a secret here.
     let approvals =
         include_str!("../../../../docs/approvals.md").replace("secret_file = \"pay.secret\"", "secret = \"s\"");
-    let text = format!("{}\n{approvals}", include_str!("../../../../docs/configuration.md"));
+    let providers = include_str!("../../../../docs/providers.md");
+    let providers: Vec<String> = providers.lines().map(with_secret).collect();
+    let text = format!("{}\n{approvals}\n{}", include_str!("../../../../docs/configuration.md"), providers.join("\n"));
     let examples: Vec<&str> = text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     assert!(examples.len() >= 10);
     for example in examples {

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::{configured, faulty, kind};
+use super::{configured, kind};
 use crate::{
-    commands::{ConfigArgs, change::shown, table},
+    commands::{ConfigArgs, change::shown, fail, table},
     config::{Config, Provider, ProviderKind, definition::catalogue},
 };
 
@@ -33,7 +33,7 @@ struct Row {
 pub(super) fn run(args: &Args) -> ExitCode {
     let config = match configured(&args.config.config) {
         Ok(config) => config,
-        Err(faults) => return faulty(&faults),
+        Err(faults) => return fail(&faults),
     };
     let rows = rows(config.as_ref());
     if args.json {

@@ -3,6 +3,7 @@
 mod described;
 mod list;
 mod probe;
+mod server;
 mod show;
 mod test;
 
@@ -10,7 +11,7 @@ use std::{path::Path, process::ExitCode};
 
 use clap::Subcommand;
 
-use super::{environment, fail};
+use super::environment;
 use crate::config::{Config, Faults, ProviderKind};
 
 /// What to do with them.
@@ -51,9 +52,4 @@ fn kind(kind: &ProviderKind) -> &'static str {
         ProviderKind::External(_) => "external",
         ProviderKind::Approval => "approval",
     }
-}
-
-/// Says what is wrong with the configuration.
-fn faulty(faults: &Faults) -> ExitCode {
-    fail(faults)
 }

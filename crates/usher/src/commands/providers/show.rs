@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, process::ExitCode};
 
-use super::{configured, described, faulty, kind};
+use super::{configured, described, kind};
 use crate::{
     commands::{ConfigArgs, change::shown, fail},
     config::{
@@ -25,7 +25,7 @@ pub(in crate::commands) struct Args {
 pub(super) fn run(args: &Args) -> ExitCode {
     let config = match configured(&args.config.config) {
         Ok(config) => config,
-        Err(faults) => return faulty(&faults),
+        Err(faults) => return fail(&faults),
     };
     match text(config.as_ref(), &args.name) {
         Ok(text) => print!("{text}"),

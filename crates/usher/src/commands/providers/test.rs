@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, process::ExitCode};
 use elicit::SystemRandom;
 use url::Url;
 
-use super::{faulty, probe};
+use super::{probe, server};
 use crate::{
     clock::SystemClock,
     commands::{
@@ -43,7 +43,7 @@ fn value(text: &str) -> Result<(String, String), String> {
 pub(super) async fn run(args: &Args) -> ExitCode {
     let config = match Config::load(&args.config.config, &environment) {
         Ok(config) => config,
-        Err(faults) => return faulty(&faults),
+        Err(faults) => return fail(&faults),
     };
     let Some(provider) = config.provider(&args.name) else { return fail(&unknown(&args.name)) };
     let egress = match Egress::allowing(config.egress.clone()) {
@@ -79,10 +79,7 @@ async fn examine(
         ProviderKind::External(external) => {
             vec![probe::reach("page", root(external.url.sample()), false, egress).await]
         }
-        ProviderKind::Mcp(_) => vec![Finding::ok(
-            "server",
-            "its authorization server is found out when somebody connects; usher doctor asks the server itself",
-        )],
+        ProviderKind::Mcp(account) => server::examine(config, provider, account, egress).await,
         ProviderKind::Approval => vec![Finding::ok("approval", "nobody else is asked: people approve on a page here")],
     }
 }

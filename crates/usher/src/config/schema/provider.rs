@@ -103,11 +103,11 @@ pub(super) fn scopes(description: &str) -> Value {
     })
 }
 
-/// What a provider of `kind` must have, and what it cannot have.
+/// What a provider of `kind` must have, and what it cannot have. One without a kind is of the catalogue.
 fn of_kind(kind: &str, required: &[&str], refused: &[&str]) -> Value {
     let refused: Vec<Value> = refused.iter().map(|key| json!({ "required": [key] })).collect();
     json!({
-        "if": { "properties": { "kind": { "const": kind } } },
+        "if": { "properties": { "kind": { "const": kind } }, "required": ["kind"] },
         "then": { "required": required, "not": { "anyOf": refused } },
     })
 }
