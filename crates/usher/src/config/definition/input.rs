@@ -55,12 +55,18 @@ const LONGEST: usize = 260;
 const ANY: &str = "[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(:[0-9]{1,5})?";
 
 impl Input {
-    /// The value of what somebody typed: without the scheme of a URL, a slash at the end, the suffix; in lower case.
+    /// The value of what somebody typed: without the scheme of a URL, a slash at the end, the suffix; in lower case, but where
+    /// only capitals fit the pattern.
     pub fn accept(&self, typed: &str) -> Result<String, InputError> {
+        let lower = self.accept_as_it_is(&typed.to_ascii_lowercase());
+        lower.or_else(|error| self.accept_as_it_is(typed).map_err(|_| error))
+    }
+
+    fn accept_as_it_is(&self, typed: &str) -> Result<String, InputError> {
         let text = typed.trim();
         let text = text.strip_prefix("https://").unwrap_or(text);
-        let text = text.strip_suffix('/').unwrap_or(text).to_ascii_lowercase();
-        let text = self.suffix.as_deref().and_then(|suffix| text.strip_suffix(suffix)).unwrap_or(&text);
+        let text = text.strip_suffix('/').unwrap_or(text);
+        let text = self.suffix.as_deref().and_then(|suffix| text.strip_suffix(suffix)).unwrap_or(text);
         let value = match (text, &self.default) {
             ("", Some(default)) => default.as_str(),
             ("", None) => return Err(InputError::Empty),
@@ -165,6 +171,7 @@ mod tests {
         for typed in ["acme", " Acme ", "acme.shop.example", "https://ACME.shop.example/"] {
             assert_eq!(shop.accept(typed).as_deref(), Ok("acme"), "{typed}");
         }
+        assert_eq!(input("[A-Z]{3}", None, None).accept("ACM").as_deref(), Ok("ACM"));
         assert_eq!(shop.accept("  "), Err(InputError::Empty));
         assert_eq!(input(ANY, None, Some("login.example")).accept("").as_deref(), Ok("login.example"));
     }

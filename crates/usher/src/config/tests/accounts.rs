@@ -298,6 +298,49 @@ fn a_user_does_not_choose_where_the_secret_goes() {
     assert!(with(&format!("{public}\n[[provider.input]]\nname = \"shop\"")).is_ok());
 }
 
+/// Kind 19: a client comes to be known in one of three ways.
+#[test]
+fn kind_19_a_client_registers_itself_where_the_definition_says_so() {
+    let own = |lines: &str| {
+        let text = SHOP.replace("client_id = \"usher\"\nclient_secret = \"hunter2\"\n", "");
+        with(&format!("{text}{lines}"))
+    };
+    assert_eq!(faults(own("")), "2:1 provider[0].client_id: is missing\n2:1 provider[0].client_secret: is missing");
+    let endpoint = "registration_endpoint = \"https://shop.example/register\"";
+    let config = own(&format!("registration = \"dynamic\"\n{endpoint}")).unwrap();
+    let found = oauth(&config, "shop");
+    assert_eq!((found.definition.registration, found.client_id), (Registration::Dynamic, None));
+    assert_eq!(faults(own("registration = \"dynamic\"")), "2:1 provider[0].registration_endpoint: is missing");
+    let config = own("registration = \"metadata_document\"").unwrap();
+    assert_eq!(oauth(&config, "shop").definition.registration, Registration::MetadataDocument);
+}
+
+/// Kind 24: a service without OAuth is a page with fields, whose request says whether they are right.
+#[test]
+fn kind_24_a_service_without_oauth_is_a_page_with_fields() {
+    let config = with(
+        r#"
+[[provider]]
+name = "tracker"
+kind = "secret"
+field = [{ name = "account" }, { name = "user" }, { name = "password" }]
+[provider.check]
+get = "https://tracker.example/me"
+header = { Authorization = "Basic {basic(user, password)}", X-Account = "{account}" }
+"#,
+    )
+    .unwrap();
+    let provider = config.provider("tracker").unwrap();
+    let secrets = [("user", "a"), ("password", "b"), ("account", "7")];
+    let secrets = secrets.map(|(name, value)| (name.to_owned(), value.into())).into();
+    let values: Vec<_> =
+        provider.check().unwrap().headers.iter().map(|(_, made)| made.header_value(&secrets).unwrap()).collect();
+    assert_eq!(values, ["Basic YTpi", "7"]);
+    let wrong = "[[provider]]\nname = \"p\"\nkind = \"secret\"\nfield = [{ name = \"user\" }]\n[provider.check]\n\
+                 get = \"https://p.example/me\"\nheader = { Authorization = \"Basic {basic(user, pass)}\" }";
+    assert_eq!(faults(with(wrong)), "7:12 provider[0].check.header.Authorization: the provider p has no field pass");
+}
+
 #[test]
 fn a_provider_of_kind_mcp_that_is_not_right_is_told_where() {
     let provider = |lines: &str| faults(with(&format!("[[provider]]\nname = \"p\"\nkind = \"mcp\"\n{lines}")));

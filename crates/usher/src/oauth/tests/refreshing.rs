@@ -3,6 +3,7 @@
 use serde_json::json;
 use usher_testkit::oauth::Trouble;
 use usher_testkit::oauth::settings::{Pkce, RefreshBy, Rotation, Separator};
+use usher_testkit::provider::Behaviour;
 
 use super::*;
 
@@ -34,6 +35,23 @@ async fn kind_12_an_access_token_refreshes_itself() {
     assert!(scene.is_good(&fresh) && !scene.is_good(&tokens));
     assert!(matches!(scene.refresh(&tokens).await.unwrap_err(), TokenError::Dead(_)));
     scene.provider.assert_clean();
+}
+
+/// A long-lived token that is refreshed by a GET, as some do.
+#[tokio::test]
+async fn kind_12_a_refresh_by_get_has_no_body() {
+    let lines = "[provider.refresh]\nby = \"access_token\"\ngrant_type = \"th_refresh_token\"\nmethod = \"GET\"";
+    let scene = Scene::new(|_| {}, lines).await;
+    let tokens = scene.connected().await;
+    let answer = Behaviour::Body(200, r#"{"access_token":"next","expires_in":5184000}"#.to_owned());
+    scene.provider.trouble(Endpoint::Token, Trouble::Instead(answer));
+    let fresh = scene.refresh(&tokens).await.unwrap();
+    assert_eq!((access_token(&fresh), lives(&fresh).is_some()), ("next", true));
+    let requests = scene.provider.requests();
+    let request = requests.last().unwrap();
+    assert_eq!((request.http_method.as_str(), request.body.len()), ("GET", 0));
+    let wanted = format!("?grant_type=th_refresh_token&access_token={}", access_token(&tokens));
+    assert!(request.path.contains(&wanted), "{}", request.path);
 }
 
 #[tokio::test]
