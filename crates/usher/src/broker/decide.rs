@@ -8,14 +8,14 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use usher_store::{
     Advanced, Approval, AskReason, AuditAction, AuditEntry, Claim, Claimed, Credential, CredentialStatus, DeclinedBy,
-    InteractionId, InteractionState, Outcome, Step, StoreError, fail_point,
+    InteractionId, InteractionState, Outcome, Step, StoreError,
 };
 
 use super::{Broker, needs::Call, visit, waiting::until};
 use crate::{
     config::{Need, Provider, ProviderKind, Upstream},
     credentials::{
-        Injection, Used,
+        Injection,
         fresh::{Renewal, Unavailable},
         servers::Named,
     },
@@ -257,18 +257,8 @@ impl Broker {
         Ok(misfits(need, provider, &credential, injection).map_or(Met::Yes, Met::No))
     }
 
-    /// A credential that nothing can renew is marked, so that its owner sees on the portal what a call would ask for.
-    async fn has_ended(&self, credential: &Credential) -> Result<(), StoreError> {
-        let Credential { user, provider, version, .. } = credential;
-        if self.store.reject_credential(user, provider, *version, self.clock.now()).await? {
-            tracing::info!(provider, %user, "credential expired, and cannot be refreshed");
-        }
-        self.credentials.forget(user, provider);
-        Ok(())
-    }
-
     /// The stored credential. One that cannot be read any more is none: its owner is asked for it anew.
-    async fn readable(&self, user: &UserId, provider: &str) -> Result<Option<Arc<Credential>>, StoreError> {
+    pub(super) async fn readable(&self, user: &UserId, provider: &str) -> Result<Option<Arc<Credential>>, StoreError> {
         match self.credentials.of(user, provider).await {
             Err(error) if error.is_unopened() => {
                 tracing::warn!(provider, %error, "a stored credential cannot be read");
@@ -416,36 +406,6 @@ impl Broker {
                 tracing::warn!(%error, "a refusal was not audited");
             }
         });
-    }
-
-    /// The upstream refused these credentials. One that can be renewed is, once for each that was refused, before the next call
-    /// that needs it; where none can, they are not used again until their owner connects anew.
-    pub async fn refused(&self, principal: &Principal, used: &[Used]) -> Result<(), StoreError> {
-        fail_point!(CredentialRefused);
-        let mut renews = false;
-        for Used { provider, version } in used {
-            let credential = self.readable(&principal.user, provider).await?;
-            renews |= credential.is_some_and(|credential| self.fresh.refused(&credential, *version));
-        }
-        if renews {
-            // Which of several it refused is not known: the others are looked at when the new one is refused, too.
-            return Ok(());
-        }
-        for Used { provider, version } in used {
-            let marked = self.store.reject_credential(&principal.user, provider, *version, self.clock.now()).await?;
-            self.credentials.forget(&principal.user, provider);
-            tracing::info!(provider, marked, "credential rejected by the upstream");
-        }
-        fail_point!(CredentialRejected);
-        Ok(())
-    }
-
-    /// The upstream took these credentials.
-    pub fn worked(&self, principal: &Principal, used: &[Used]) {
-        for Used { provider, version } in used {
-            self.fresh.worked(&principal.user, provider, *version);
-            self.credentials.note_use(&principal.user, provider);
-        }
     }
 }
 

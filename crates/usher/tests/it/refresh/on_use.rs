@@ -168,3 +168,39 @@ async fn a_grant_is_not_refreshed_at_another_server() {
     ask(&scene.stage.modern(), CALLS[0]).await;
     assert_eq!(scene.hub.count(Endpoint::Refresh), 0);
 }
+
+/// What a decision costs with a token that lasts and is in memory: without the store, in microseconds. Prints numbers for
+/// docs/performance.md.
+#[tokio::test]
+#[ignore = "a measurement: prints"]
+async fn what_a_token_in_memory_costs() {
+    const TIMES: u32 = 20_000;
+    let scene = Scene::connected().await;
+    scene.goes_through().await;
+    let app = scene.stage.app();
+    let principal = elicit::Principal {
+        user: usher::identity::tokens::local_user(),
+        client: elicit::ClientId::new("default").unwrap(),
+    };
+    let upstream = app.config.upstream("weather").unwrap();
+    let call = usher::broker::Call {
+        principal: &principal,
+        upstream,
+        method: CALLS[0].0,
+        subject: Some("get_forecast"),
+        operation: None,
+        round: "",
+    };
+    app.store.close().await;
+    let mut medians = Vec::new();
+    for _ in 0..9 {
+        let began = tokio::time::Instant::now();
+        for _ in 0..TIMES {
+            let decision = app.broker.decide(call).await.unwrap();
+            assert!(matches!(decision, usher::broker::Decision::Go(..)));
+        }
+        medians.push(began.elapsed() / TIMES);
+    }
+    medians.sort();
+    println!("a decision with a token in memory: {:?} (from {:?} to {:?})", medians[4], medians[0], medians[8]);
+}
