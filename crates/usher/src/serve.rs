@@ -25,7 +25,11 @@ use crate::{
     clock::Clock,
     config::{Config, Identity},
     connections,
-    credentials::{Credentials, fresh::Fresh, servers::AuthorizationServers},
+    credentials::{
+        Credentials,
+        fresh::{Fresh, Means},
+        servers::AuthorizationServers,
+    },
     egress::Egress,
     identity::{
         Door,
@@ -195,7 +199,15 @@ pub async fn start_at(
         );
     }
     let config = Arc::new(config);
-    let fresh = Fresh::new(Arc::clone(&config), store.clone(), Arc::clone(&clock), Arc::clone(&random), egress.clone());
+    let servers = AuthorizationServers::new(Arc::clone(&config), store.clone(), Arc::clone(&clock), egress.clone());
+    let fresh = Fresh::new(Means {
+        config: Arc::clone(&config),
+        store: store.clone(),
+        clock: Arc::clone(&clock),
+        random: Arc::clone(&random),
+        egress: egress.clone(),
+        servers: servers.clone(),
+    });
     let broker = Broker {
         config: Arc::clone(&config),
         store: store.clone(),
@@ -203,8 +215,8 @@ pub async fn start_at(
         random: Arc::clone(&random),
         egress: egress.clone(),
         credentials: Credentials::new(store.clone(), Arc::clone(&clock)),
-        servers: AuthorizationServers::new(Arc::clone(&config), store.clone(), Arc::clone(&clock), egress.clone()),
         fresh,
+        servers,
         limits: Arc::new(Limits::new(&config.limits, &clock)),
         waiting: Waiting::default(),
         looks: Arc::default(),

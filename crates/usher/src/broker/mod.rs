@@ -6,6 +6,7 @@ mod external;
 mod limits;
 mod looks;
 mod needs;
+mod own_account;
 mod servers;
 mod visit;
 mod waiting;
@@ -22,6 +23,7 @@ pub use self::{
     limits::{Limits, Question},
     looks::Looks,
     needs::Call,
+    own_account::Narrowed,
     servers::{AskedFor, Followed, ServerQuestion, Withdrawn},
     visit::*,
     waiting::Waiting,
@@ -42,8 +44,8 @@ pub struct Broker {
     pub(crate) random: Arc<dyn Random>,
     pub(crate) egress: Egress,
     pub(crate) credentials: Credentials,
-    pub(crate) servers: AuthorizationServers,
     pub(crate) fresh: Fresh,
+    pub(crate) servers: AuthorizationServers,
     pub(crate) limits: Arc<Limits>,
     pub(crate) waiting: Waiting,
     pub(crate) looks: Arc<Looks>,

@@ -27,8 +27,12 @@ impl Call<'_> {
     /// Whether the call cannot go on without the credential. Handshakes, listings and everything else that names
     /// nothing never block: a credential that is there is injected, one that is not is not asked for (R-GW-06).
     pub fn requires(&self, need: &Need) -> bool {
-        let Some(subject) = self.subject else { return false };
-        ASKING_METHODS.contains(&self.method) && need.asks(self.method, subject)
+        self.may_ask() && self.subject.is_some_and(|subject| need.asks(self.method, subject))
+    }
+
+    /// Whether somebody may be asked because of the call.
+    pub fn may_ask(&self) -> bool {
+        self.subject.is_some() && ASKING_METHODS.contains(&self.method)
     }
 
     /// The call as the store knows it, where the whole of it is known.

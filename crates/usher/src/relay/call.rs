@@ -1,7 +1,7 @@
 //! One call of a client on its way: everything that is needed to decide, to ask, and to send it upstream, owned, so that it
 //! can wait in a task of its own.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use axum::response::Response;
 use bytes::Bytes;
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     app::App,
-    broker::{self, Decision, Missing, Patience},
+    broker::{self, Decision, Examined, Missing, Narrowed, Patience},
     config::Upstream,
     credentials::Injection,
     mcp::{
@@ -228,7 +228,21 @@ impl Call {
                     app.broker.worked(&self.caller.principal, injection.used());
                     return Attempt::Done(response);
                 }
+                forward::Forwarded::Narrow(scopes) => match self.narrowed(&injection, &scopes).await {
+                    Ok(Narrowed::Again) => {}
+                    Ok(Narrowed::Ask(missing)) => return Attempt::Ask(vec![missing]),
+                    Ok(Narrowed::AskedAlready) => return Attempt::Done(self.end(&Ending::TooNarrow { scopes })),
+                    Err(error) => return Attempt::Done(self.end(&Ending::Store(error))),
+                },
                 forward::Forwarded::Refused { status, answer } => {
+                    match app.broker.demanded(call, &injection).await {
+                        Ok(Examined { unavailable: Some(unavailable), .. }) => {
+                            return Attempt::Done(self.end(&Ending::Unavailable(unavailable)));
+                        }
+                        Ok(Examined { missing, .. }) if !missing.is_empty() => return Attempt::Ask(missing),
+                        Ok(_) => {}
+                        Err(error) => return Attempt::Done(self.end(&Ending::Store(error))),
+                    }
                     return Attempt::Done(match connect_tool::stand_in(self).await.or(answer) {
                         Some(response) => response,
                         None => self.end(&Ending::Upstream(UpstreamError::Refused {
@@ -245,6 +259,15 @@ impl Call {
             }
         }
         Attempt::Done(self.end(&Ending::StillRejected))
+    }
+
+    /// What is to be done about scopes that the account at the upstream itself lacks.
+    async fn narrowed(&self, sent: &Injection, scopes: &BTreeSet<String>) -> Result<Narrowed, StoreError> {
+        let Caller { app, principal, .. } = &self.caller;
+        match app.broker.own_account(sent) {
+            Some(used) => app.broker.narrowed(principal, used, scopes).await,
+            None => Ok(Narrowed::AskedAlready),
+        }
     }
 
     /// The response to a call for which there is no room. Audited once a minute.

@@ -3,7 +3,7 @@
 //! A tool call gets a result with `isError`, which models see; prompts and resources get a JSON-RPC error; the protocol's
 //! own errors keep their codes.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use axum::response::Response;
 use elicit::{Era, codes, missing_capability};
@@ -38,6 +38,9 @@ pub(super) const PROVIDER_UNAVAILABLE: i64 = -31_004;
 
 /// When to come back where too many calls wait, in seconds. Nobody knows when a person will be done.
 const HELD_RETRY: u64 = 10;
+
+/// How many scopes are named to a client.
+const SCOPES_SHOWN: usize = 8;
 
 const NO_STORE: &str = "Usher cannot reach its store at the moment. Try again in a minute.";
 
@@ -81,6 +84,11 @@ pub(super) enum Ending {
     TooManyHeld,
     /// The upstream refuses every credential that the person gives.
     StillRejected,
+    /// The upstream demands scopes of the account at itself that were asked for already.
+    TooNarrow {
+        /// Those scopes.
+        scopes: BTreeSet<String>,
+    },
     /// The credential has expired, and its provider gives no other one at the moment.
     Unavailable(Unavailable),
     /// The store is not there.
@@ -193,6 +201,16 @@ impl Ending {
             Self::StillRejected => {
                 let text = format!(
                     "{server} keeps refusing the credential. Check it with the provider, then reconnect at {portal}"
+                );
+                told(call, CREDENTIAL_NEEDED, &text, None)
+            }
+            Self::TooNarrow { scopes } => {
+                let scopes: Vec<&str> = scopes.iter().take(SCOPES_SHOWN).map(String::as_str).collect();
+                let text = format!(
+                    "{server} demands permissions of your account that were asked for already ({}), so asking again would \
+                     change nothing. If you left them out when you connected, disconnect it at {portal} and connect it anew; \
+                     else your account there may not have them.",
+                    scopes.join(" ")
                 );
                 told(call, CREDENTIAL_NEEDED, &text, None)
             }

@@ -1,5 +1,7 @@
 //! Puts a message upstream, and brings back what it answers.
 
+use std::collections::BTreeSet;
+
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode, header};
@@ -20,6 +22,7 @@ use crate::{
         envelope::Message,
         headers::{self, is_type},
     },
+    oauth::challenge::Challenge,
 };
 
 /// What came back.
@@ -32,6 +35,8 @@ pub(super) enum Forwarded {
     Over,
     /// The upstream refused the injected credential.
     Rejected,
+    /// The account at the upstream itself is good, and these scopes are lacking.
+    Narrow(BTreeSet<String>),
     /// The upstream refused the call, and no credential of ours is at fault.
     Refused {
         /// 401 or 403.
@@ -56,9 +61,21 @@ pub(super) async fn send(
     wire::send(caller, injection, upstream_session, method, body).await
 }
 
-/// Whether the upstream refused what we injected.
+/// Whether the upstream refused what we injected. Of an account at itself, 401 says so whatever the configuration says.
 pub(super) fn rejects(caller: &Caller, injection: &Injection, status: StatusCode) -> bool {
-    !injection.used().is_empty() && caller.upstream().reject.contains(&status.as_u16())
+    let is_own = || status == StatusCode::UNAUTHORIZED && caller.app.broker.own_account(injection).is_some();
+    !injection.used().is_empty() && (caller.upstream().reject.contains(&status.as_u16()) || is_own())
+}
+
+/// The scopes that an upstream says are lacking in the account at itself (RFC 6750, section 3.1), for a call that can wait for
+/// them (R-GW-06).
+fn lacking(call: &Call, injection: &Injection, response: &Answer) -> Option<BTreeSet<String>> {
+    let own = call.caller.app.broker.own_account(injection);
+    if response.status() != StatusCode::FORBIDDEN || own.is_none() || !call.for_broker().may_ask() {
+        return None;
+    }
+    let challenge = Challenge::of(response.headers()).filter(Challenge::is_insufficient_scope)?;
+    Some(challenge.scopes).filter(|scopes| !scopes.is_empty())
 }
 
 /// Sends a call and takes the answer as the client's era has it.
@@ -79,6 +96,12 @@ pub(super) async fn call(call: &Call, injection: &Injection) -> Forwarded {
         Err(error) => return Forwarded::Response(call.end(&Ending::Upstream(error))),
     };
     fail_point!(CallAnswered);
+    if connect_tool::is_refusal(response.status()) {
+        caller.app.broker.challenged(caller.upstream(), response.headers());
+    }
+    if let Some(scopes) = lacking(call, injection, &response) {
+        return Forwarded::Narrow(scopes);
+    }
     if rejects(caller, injection, response.status()) {
         return Forwarded::Rejected;
     }

@@ -25,7 +25,11 @@ use crate::{
     clock::Clock,
     commands::install_crypto_provider,
     config::{Config, folder::Folder},
-    credentials::{Credentials, fresh::Fresh, servers::AuthorizationServers},
+    credentials::{
+        Credentials,
+        fresh::{Fresh, Means},
+        servers::AuthorizationServers,
+    },
     egress::Egress,
 };
 
@@ -117,10 +121,18 @@ async fn house(check: Option<&str>) -> House {
     let counting: Arc<dyn Clock> = clock.clone();
     let config = Arc::new(config("https://forecast.example/mcp", check));
     let egress = Egress::new().unwrap();
-    let fresh = Fresh::new(Arc::clone(&config), store.clone(), clock.clone(), random.clone(), egress.clone());
+    let servers = AuthorizationServers::new(Arc::clone(&config), store.clone(), clock.clone(), egress.clone());
+    let fresh = Fresh::new(Means {
+        config: Arc::clone(&config),
+        store: store.clone(),
+        clock: clock.clone(),
+        random: random.clone(),
+        egress: egress.clone(),
+        servers: servers.clone(),
+    });
     let broker = Broker {
         limits: Arc::new(Limits::new(&config.limits, &counting)),
-        servers: AuthorizationServers::new(Arc::clone(&config), store.clone(), clock.clone(), Egress::new().unwrap()),
+        servers,
         config,
         store: store.clone(),
         clock: clock.clone(),

@@ -30,7 +30,7 @@ fn a_client_has_an_issuer_and_a_provider_has_one_server() {
     let other = SERVER.replace("\"notes\"", "\"other\"");
     assert_eq!(
         faults(parse(&format!("{PROVIDER}{SERVER}{NEED}{other}{NEED}"))),
-        "12:12 upstream[1].needs[0].provider: the provider notes is of kind mcp, and the server notes needs it already"
+        "13:12 upstream[1].needs[0].provider: the provider notes is of kind mcp, and the server notes needs it already"
     );
     let command = "[[upstream]]\nname = \"notes\"\ncommand = [\"notes\"]\n";
     let need = format!("{NEED}env = {{ TOKEN = \"{{access_token}}\" }}\n");

@@ -13,11 +13,13 @@ mod standing;
 use std::{sync::Arc, time::Duration};
 
 use elicit::{Random, UserId};
+use jiff::Timestamp;
 use moka::sync::Cache;
 use usher_store::{Credential, CredentialKey, DueRefresh, Store, StoreError};
 
 pub use self::ahead::refresh_at;
 use self::{doubts::Doubts, flights::Flights, pauses::Pauses, standing::Standing};
+use super::servers::AuthorizationServers;
 use crate::{
     clock::Clock,
     config::{Config, Provider},
@@ -26,7 +28,8 @@ use crate::{
 
 /// How long a call waits for a token that is being renewed (R-SEC-04): a little longer than its provider has for an answer.
 const WAITS: Duration = Duration::from_secs(15);
-/// A token that was given so short a while ago is used, whatever the clocks say.
+/// A token that was given so short a while ago is used even where it has expired: one that lives for seconds would otherwise be
+/// renewed by every call.
 const JUST_NOW: Duration = Duration::from_secs(5);
 /// The most of those that are remembered.
 const JUST_NOW_AT_MOST: u64 = 10_000;
@@ -37,18 +40,39 @@ pub struct Fresh {
     parts: Arc<Parts>,
 }
 
+/// What it works with.
+pub struct Means {
+    /// The configuration.
+    pub config: Arc<Config>,
+    /// Where grants are kept.
+    pub store: Store,
+    /// The time of day, by which tokens expire.
+    pub clock: Arc<dyn Clock>,
+    /// For pauses and times that differ.
+    pub random: Arc<dyn Random>,
+    /// Outbound HTTP.
+    pub egress: Egress,
+    /// What authorization servers MCP servers name.
+    pub servers: AuthorizationServers,
+}
+
 struct Parts {
-    config: Arc<Config>,
-    store: Store,
-    clock: Arc<dyn Clock>,
-    random: Arc<dyn Random>,
-    egress: Egress,
+    means: Means,
     flights: Flights,
     pauses: Pauses,
     doubts: Doubts,
-    just_now: Cache<CredentialKey, i64>,
+    /// The versions that we ourselves made last, and when.
+    just_now: Cache<CredentialKey, (i64, Timestamp)>,
     /// Who we are where leases are looked at.
     owner: String,
+}
+
+impl std::ops::Deref for Parts {
+    type Target = Means;
+
+    fn deref(&self) -> &Means {
+        &self.means
+    }
 }
 
 /// What came of renewing a credential.
@@ -92,21 +116,11 @@ pub enum Trouble {
 
 impl Fresh {
     /// Knows nothing yet.
-    pub fn new(
-        config: Arc<Config>,
-        store: Store,
-        clock: Arc<dyn Clock>,
-        random: Arc<dyn Random>,
-        egress: Egress,
-    ) -> Self {
+    pub fn new(means: Means) -> Self {
         let mut name = [0_u8; 8];
-        random.fill(&mut name);
+        means.random.fill(&mut name);
         let parts = Parts {
-            config,
-            store,
-            clock,
-            random,
-            egress,
+            means,
             flights: Flights::default(),
             pauses: Pauses::default(),
             doubts: Doubts::default(),
@@ -131,8 +145,7 @@ impl Fresh {
                 self.renew_meanwhile(credential);
                 true
             }
-            // Only a clock that jumps, or a token that lives for seconds, can say so.
-            Standing::Expired => self.parts.just_now.get(&credential.key()) == Some(credential.version),
+            Standing::Expired => self.parts.is_of_just_now(credential),
         }
     }
 
@@ -156,7 +169,7 @@ impl Fresh {
                 None => break,
             }
         }
-        Renewal::Unavailable(self.parts.unavailable(credential, Trouble::Busy, None))
+        Renewal::Unavailable(renew::unavailable(credential, Trouble::Busy, None))
     }
 
     /// An upstream refused this version of a credential. Whether another one is got for that before its owner is asked: once,
@@ -193,7 +206,11 @@ impl Fresh {
         if credential.version != due.version || standing::standing(&credential, now) == Standing::Lasting {
             return Ok(());
         }
-        if renew::is_forgotten(&credential, now) || self.parts.plan(&credential).is_err() {
+        if renew::is_forgotten(&credential, now)
+            || credential.attempts >= renew::TRIES
+            || self.parts.plan(&credential).is_err()
+            || !self.parts.is_of_its_server(&credential).await
+        {
             self.parts.store.put_off_refresh(&due.user, &due.provider, due.version, None).await?;
             return Ok(());
         }
@@ -227,6 +244,6 @@ impl Fresh {
         let known = self.parts.pauses.rest(&credential.key(), &self.parts.pace(credential), now);
         // Another replica noted it, and did not say why.
         let (rest, trouble) = known.max(noted.map(|rest| (rest, Trouble::Away)))?;
-        Some(self.parts.unavailable(credential, trouble, Some(rest)))
+        Some(renew::unavailable(credential, trouble, Some(rest)))
     }
 }

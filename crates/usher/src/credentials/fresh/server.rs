@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use usher_store::{Credential, Grant};
 
-use super::Parts;
+use super::{super::servers::Named, Parts};
 use crate::{
     config::{ClientAuthentication, McpAuthorization, OAuth, Provider, ProviderKind, definition::RefreshBy},
     oauth::{Client, Discovered, Server},
@@ -50,11 +50,23 @@ impl Parts {
         let provider = self.config.provider(&credential.provider).ok_or(Final::NotConfigured)?;
         match &provider.kind {
             ProviderKind::OAuth(oauth) => of_oauth(provider, oauth, grant),
-            ProviderKind::Mcp(mcp) => of_mcp(provider, mcp, grant),
+            ProviderKind::Mcp(mcp) => {
+                let mut plan = of_mcp(provider, mcp, grant)?;
+                plan.server = plan.server.with_chosen_origins(self.config.chosen_origins(provider));
+                Ok(plan)
+            }
             ProviderKind::Secret { .. } | ProviderKind::External(_) | ProviderKind::Approval => {
                 Err(Final::NotConfigured)
             }
         }
+    }
+
+    /// Whether the MCP server still names the authorization server of a grant (R-OAUTH-05). One that it names no longer gets
+    /// nothing; where nobody knows, it is the one of the grant.
+    pub(super) async fn is_of_its_server(&self, credential: &Credential) -> bool {
+        let Some(grant) = &credential.grant else { return true };
+        let Some(provider) = self.config.provider(&credential.provider) else { return false };
+        !matches!(self.servers.still_names(provider, &grant.server.issuer).await, Named::Other(_))
     }
 
     /// What rests together with a credential.

@@ -259,3 +259,6 @@ fn method(name: &str) -> ClientAuthentication {
     // Every name that is kept is one of ours.
     ClientAuthentication::parse(name).unwrap_or(ClientAuthentication::None)
 }
+
+#[cfg(test)]
+mod tests;

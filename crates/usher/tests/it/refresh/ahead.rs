@@ -1,1 +1,160 @@
-//! wip
+//! Tokens are renewed before anybody needs it: spread, a few at a time, and with what their provider wants in mind.
+
+use std::path::Path;
+
+use elicit::{ClientId, Principal, SystemRandom, UserId};
+use jiff::SignedDuration;
+use usher::clock::Clock as _;
+use usher_store::{AskReason, Destination, DueRefresh, InteractionId, NewInteraction};
+use usher_testkit::{
+    DEADLINE,
+    oauth::{Endpoint, Trouble},
+    upstream::Gate,
+    within,
+};
+
+use super::scene::{HOUR, Scene, grant, granted, store_grant};
+
+/// How many of one provider are renewed at a time.
+const AT_A_TIME: usize = 8;
+
+/// Nobody calls, and the token is renewed: two commits, and the next time is later.
+#[tokio::test]
+async fn what_is_due_is_renewed_ahead_at_the_cost_of_two_commits() {
+    let scene = Scene::connected().await;
+    let before = scene.stored().await;
+    let commits = commits(scene.stage.folder.path());
+    scene.stage.clock.forward(HOUR - 120);
+    within(DEADLINE, "nothing is renewed", async {
+        while scene.stored().await.version == before.version {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    assert_eq!(self::commits(scene.stage.folder.path()) - commits, 2);
+    let (old, new) = (before.grant.unwrap(), scene.stored().await.grant.unwrap());
+    assert!(new.refresh_at > old.refresh_at && new.expires_at > old.expires_at);
+    assert_eq!(scene.hub.counts().refreshes, 1);
+    assert!(scene.stage.upstream.requests_of("tools/call").is_empty());
+    scene.assert_clean();
+}
+
+/// How many commits stand in the log of the store: frames that say how large the database is after them.
+fn commits(folder: &Path) -> usize {
+    let log = std::fs::read(folder.join("usher.db-wal")).unwrap();
+    let page = u32::from_be_bytes(log[8..12].try_into().unwrap()) as usize;
+    let salt = &log[16..24];
+    log[32..].chunks_exact(24 + page).filter(|frame| frame[8..16] == *salt && frame[4..8] != [0; 4]).count()
+}
+
+/// What nobody has used for a month is not kept alive for them; when they come again, it is renewed then.
+#[tokio::test]
+async fn what_nobody_uses_is_renewed_when_it_is_used_again() {
+    let scene = Scene::connected().await;
+    scene.stage.clock.forward(31 * 24 * HOUR);
+    within(DEADLINE, "it is still due", async {
+        while scene.stored().await.grant.unwrap().refresh_at.is_some() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    assert_eq!(scene.hub.count(Endpoint::Refresh), 0);
+    scene.goes_through().await;
+    assert_eq!(scene.hub.counts().refreshes, 1);
+    assert!(scene.stored().await.grant.unwrap().refresh_at.is_some(), "and is kept alive again");
+}
+
+/// Makes so many people who connected, all of whose tokens are due from now on.
+async fn crowd(scene: &Scene, provider: &str, count: usize) {
+    let (store, now) = (&scene.stage.app().store, scene.stage.clock.now());
+    for number in 0..count {
+        let granted = granted(&scene.hub, "user-1").await;
+        let mut grant = grant(&scene.hub, &granted, now);
+        grant.refresh_at = Some(now);
+        let question = NewInteraction {
+            id: InteractionId::new(&SystemRandom),
+            principal: Principal {
+                user: UserId::new("https://issuer.example", format!("user-{number}")).unwrap(),
+                client: ClientId::new("client").unwrap(),
+            },
+            client_claim: None,
+            asked_by: None,
+            provider: provider.to_owned(),
+            destination: Destination { upstream: "weather".to_owned(), target: scene.stage.upstream.url() },
+            reason: AskReason::Missing,
+            operation: None,
+            expires_at: now + SignedDuration::from_mins(10),
+        };
+        let asked = store.ask(&[question], None, now).await.unwrap();
+        store_grant(store, asked[0].id.as_str(), &granted, grant, now).await;
+    }
+}
+
+/// R-SEC-04: a crowd that is due at once is renewed a few at a time, each once.
+#[tokio::test]
+async fn a_crowd_is_renewed_a_few_at_a_time() {
+    let scene = Scene::new().await;
+    let gate = Gate::new();
+    scene.hub.trouble(Endpoint::Refresh, Trouble::ReplyHeld(gate.clone()));
+    crowd(&scene, "hub", 60).await;
+    scene.hub.wait_for(Endpoint::Refresh, AT_A_TIME).await;
+    for _ in 0..1000 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(scene.hub.count(Endpoint::Refresh), AT_A_TIME, "the others wait");
+    gate.open();
+    scene.hub.wait_until("all are renewed", |hub| hub.counts().refreshes == 60).await;
+    within(DEADLINE, "some are still due", async {
+        while !due(&scene).await.is_empty() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    assert_eq!(scene.hub.count(Endpoint::Refresh), 60);
+    scene.assert_clean();
+}
+
+async fn due(scene: &Scene) -> Vec<DueRefresh> {
+    scene.stage.app().store.due_refreshes("hub", scene.stage.clock.now(), 1000).await.unwrap()
+}
+
+/// One that says that it has enough is left alone altogether: those under way end, and no other begins before the time that it
+/// said.
+#[tokio::test]
+async fn a_provider_that_has_enough_is_left_alone_altogether() {
+    let scene = Scene::new().await;
+    scene.hub.trouble(Endpoint::Refresh, Trouble::Limited("600".to_owned()));
+    crowd(&scene, "hub", 40).await;
+    scene.hub.wait_for(Endpoint::Refresh, 1).await;
+    super::until("it rests", || async { due(&scene).await.len() >= 40 - AT_A_TIME }).await;
+    let asked = scene.hub.count(Endpoint::Refresh);
+    assert!(asked <= AT_A_TIME, "{asked}");
+    scene.hub.well(Endpoint::Refresh);
+    // Another one, of somebody who calls: not asked for either.
+    scene.connect().await;
+    scene.stage.clock.forward(HOUR - 3000 + 2400 - 60);
+    scene.goes_through().await;
+    assert_eq!(scene.hub.count(Endpoint::Refresh), asked);
+    scene.stage.clock.forward(700);
+    scene.hub.wait_until("all are renewed", |hub| hub.counts().refreshes >= 40).await;
+}
+
+/// How long 1,000 take that are due at once, and what it costs. Prints numbers for docs/performance.md.
+#[tokio::test]
+#[ignore = "a measurement: takes long, and prints"]
+async fn a_thousand_at_once() {
+    let scene = Scene::new().await;
+    let gate = Gate::new();
+    scene.hub.trouble(Endpoint::Refresh, Trouble::ReplyHeld(gate.clone()));
+    crowd(&scene, "hub", 1000).await;
+    scene.hub.wait_for(Endpoint::Refresh, AT_A_TIME).await;
+    let began = tokio::time::Instant::now();
+    scene.hub.well(Endpoint::Refresh);
+    gate.open();
+    while scene.hub.counts().refreshes < 1000 || !due(&scene).await.is_empty() {
+        assert!(began.elapsed().as_secs() < 120, "{:?}", scene.hub.counts());
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert_eq!(scene.hub.count(Endpoint::Refresh), 1000);
+    println!("1,000 refreshes: {:?}, {AT_A_TIME} at a time", began.elapsed());
+}

@@ -1,9 +1,6 @@
 //! A server that takes the tokens of a provider, and a person who has an account there.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -21,7 +18,7 @@ use usher_testkit::{
     upstream::{Script, Upstream},
 };
 
-use crate::harness::{CALLS, SECOND, Setup, Stage, answered};
+use crate::harness::{CALLS, Setup, Stage, answered};
 
 /// How long an access token lasts, in seconds.
 pub const HOUR: i64 = 3600;
@@ -42,8 +39,9 @@ impl Scene {
 
     pub async fn with(setup: Setup, upstream: Upstream) -> Self {
         let hub = Provider::start().await;
-        let (setup, upstream) = (prepared(setup, &hub), furnished(upstream, &hub));
-        Self { stage: Stage::with(setup, upstream).await, hub }
+        let stage = Stage::with(prepared(setup, &hub), upstream).await;
+        furnish(&stage.upstream, &hub);
+        Self { stage, hub }
     }
 
     /// The person has connected, with a token of an hour.
@@ -117,13 +115,8 @@ pub fn section(hub: &Provider, client: &str) -> String {
     )
 }
 
-/// The server, all of which takes good tokens alone.
-pub fn furnished(upstream: Upstream, hub: &Provider) -> Upstream {
-    furnish(&upstream, hub);
-    upstream
-}
-
-fn furnish(upstream: &Upstream, hub: &Provider) {
+/// What the server offers: all of it wants a good token.
+pub fn furnish(upstream: &Upstream, hub: &Provider) {
     let script = || Script::new().require_token(&hub.token_book());
     upstream.tool("get_forecast", script().text("sunny"));
     let plan = r#"{"messages":[{"role":"user","content":{"type":"text","text":"plan the day"}}]}"#;
