@@ -11,7 +11,7 @@ use crate::{CredentialKey, InteractionId, SessionKey};
 pub enum Event {
     /// This interaction has another state.
     Interaction(InteractionId),
-    /// This credential was stored, rejected, or deleted.
+    /// This credential was stored, refreshed, rejected, or deleted.
     Credential(CredentialKey),
     /// This session was deleted or has expired.
     Session(SessionKey),

@@ -153,9 +153,11 @@ mod tests {
     use std::collections::BTreeMap;
 
     use elicit::ClientId;
+    use jiff::Timestamp;
     use secrecy::ExposeSecret as _;
 
-    use super::{Approval, Content, Destination};
+    use super::{Approval, Content, Destination, Grant};
+    use crate::credential::{GrantClient, GrantServer};
 
     #[test]
     fn content_comes_back_whole_and_never_grows_its_buffer() {
@@ -170,7 +172,7 @@ mod tests {
             ]),
             ..Content::default()
         };
-        let [first, later] = [1, 2].map(|at| jiff::Timestamp::from_second(at).unwrap());
+        let [first, later] = [1, 2].map(|at| Timestamp::from_second(at).unwrap());
         content.approve(approval.clone(), first);
         content.approve(approval.clone(), later);
 
@@ -183,7 +185,54 @@ mod tests {
         assert_eq!(read.secrets["empty"].expose_secret(), "");
     }
 
-    /// What was stored before times were kept is read as it is.
+    /// R-OAUTH-01
+    #[test]
+    fn a_grant_comes_back_whole_and_never_grows_its_buffer() {
+        let at = Timestamp::from_microsecond(1_800_000_000_000_001).unwrap();
+        let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let grant = Grant {
+            refresh_token: Some("\u{1}\u{1}\u{1}🔑".into()),
+            expires_at: Some(at),
+            refresh_at: Some(at),
+            scopes: set(&["\u{2}\u{2}", "b"]),
+            asked: set(&["d"]),
+            demanded: set(&["c"]),
+            account: Some("Ada \"L\"".into()),
+            values: BTreeMap::from([("ho\u{3}st".into(), "\u{3}\u{3}".into())]),
+            server: GrantServer {
+                issuer: "i".into(),
+                token_endpoint: Some("t".into()),
+                revocation_endpoint: Some("r".into()),
+                resource: Some("u".into()),
+                client: GrantClient {
+                    id: "c".into(),
+                    secret: Some("\u{4}\u{4}\u{4}\u{4}".into()),
+                    method: "m".into(),
+                    redirect_uri: "b".into(),
+                },
+            },
+        };
+        let content = Content { grant: Some(grant.clone()), ..Content::default() };
+        assert_eq!(content.refresh_at(), Some(1_800_000_000_000_001));
+
+        let bytes = content.to_bytes().unwrap();
+
+        assert!(bytes.capacity() == content.most_bytes(), "it grew");
+        assert!(bytes.len() < content.most_bytes());
+        let read = Content::parse(&bytes).unwrap().grant.unwrap();
+        assert_eq!(read.refresh_token.unwrap().expose_secret(), "\u{1}\u{1}\u{1}🔑");
+        assert_eq!((read.expires_at, read.refresh_at), (Some(at), None), "the one lies in a column");
+        assert_eq!((read.scopes, read.demanded, read.account), (grant.scopes, grant.demanded, grant.account));
+        assert_eq!((read.values, read.server.issuer), (grant.values, grant.server.issuer));
+        assert_eq!(read.server.token_endpoint.as_deref(), Some("t"));
+        assert_eq!(read.server.revocation_endpoint.as_deref(), Some("r"));
+        assert_eq!(read.server.resource.as_deref(), Some("u"));
+        let client = read.server.client;
+        assert_eq!([client.id, client.method, client.redirect_uri], ["c", "m", "b"]);
+        assert_eq!(client.secret.unwrap().expose_secret(), "\u{4}\u{4}\u{4}\u{4}");
+    }
+
+    /// What was stored before times were kept, and before there were grants, is read as it is.
     #[test]
     fn an_approval_without_a_time_is_read() {
         let bytes = br#"{"secrets":{},"approvals":[{"client":"c","upstream":"u","target":"t"}]}"#;

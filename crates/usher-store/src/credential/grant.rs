@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
 use super::CredentialStatus;
@@ -83,7 +83,7 @@ impl Grant {
         let Self { refresh_token, scopes, asked, demanded, account, values, server, .. } = self;
         let GrantServer { issuer, token_endpoint, revocation_endpoint, resource, client } = server;
         let optional = [account, token_endpoint, revocation_endpoint, resource].map(|text| text.as_deref());
-        let secret = [refresh_token, &client.secret].map(|secret| secret.as_ref().map(|secret| secret.expose_secret()));
+        let secret = [refresh_token, &client.secret].map(|secret| secret.as_ref().map(ExposeSecret::expose_secret));
         let fixed = [issuer, &client.id, &client.method, &client.redirect_uri];
         let texts = fixed.into_iter().map(String::as_str);
         let texts = texts.chain(optional.into_iter().chain(secret).flatten());
@@ -130,7 +130,7 @@ impl<'a> From<&'a Grant> for WrittenGrant<'a> {
             grant;
         let GrantServer { issuer, token_endpoint, revocation_endpoint, resource, client } = server;
         Self {
-            refresh_token: refresh_token.as_ref().map(|token| token.expose_secret()),
+            refresh_token: refresh_token.as_ref().map(ExposeSecret::expose_secret),
             expires_at: expires_at.map(micros),
             scopes,
             asked,
@@ -142,7 +142,7 @@ impl<'a> From<&'a Grant> for WrittenGrant<'a> {
             revocation_endpoint: revocation_endpoint.as_deref(),
             resource: resource.as_deref(),
             client_id: &client.id,
-            client_secret: client.secret.as_ref().map(|secret| secret.expose_secret()),
+            client_secret: client.secret.as_ref().map(ExposeSecret::expose_secret),
             client_method: &client.method,
             redirect_uri: &client.redirect_uri,
         }

@@ -38,7 +38,7 @@ pub enum RefreshFailed {
 
 /// What a refresh ends with.
 enum Ended {
-    Stored(Credential),
+    Stored(Box<Credential>),
     /// The grant is another one by now, or gone.
     Late,
 }
@@ -70,7 +70,7 @@ impl Store {
         let Ended::Stored(credential) = ended else { return Ok(None) };
         fail_point!(Refreshed);
         self.publish(Event::Credential(credential.key()));
-        Ok(Some(credential))
+        Ok(Some(*credential))
     }
 
     /// `None` if another transaction changed the credential first.
@@ -102,7 +102,7 @@ impl Store {
         }
         fail_point!(RefreshUncommitted);
         transaction.commit().await?;
-        Ok(Some(Ended::Stored(Credential {
+        Ok(Some(Ended::Stored(Box::new(Credential {
             version: current.version + 1,
             status,
             updated_at: whole_micros(now),
@@ -110,7 +110,7 @@ impl Store {
             secrets: content.secrets,
             grant: content.grant,
             ..current
-        })))
+        }))))
     }
 
     /// What is stored now, if its grant is still the one that was leased.

@@ -1,7 +1,7 @@
 //! The sealed part of a registration, as JSON.
 
 use jiff::Timestamp;
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -41,16 +41,22 @@ struct Read {
     token: Option<String>,
 }
 
-impl Content {
-    pub(super) fn to_bytes(client: &OAuthClient) -> Result<Zeroizing<Vec<u8>>, serde_json::Error> {
-        let written = Written {
+impl<'a> From<&'a OAuthClient> for Written<'a> {
+    fn from(client: &'a OAuthClient) -> Self {
+        Self {
             id: &client.id,
-            secret: client.secret.as_ref().map(|secret| secret.expose_secret()),
+            secret: client.secret.as_ref().map(ExposeSecret::expose_secret),
             method: &client.method,
             expires_at: client.expires_at.map(micros),
             registration: client.registration.as_deref(),
-            token: client.token.as_ref().map(|token| token.expose_secret()),
-        };
+            token: client.token.as_ref().map(ExposeSecret::expose_secret),
+        }
+    }
+}
+
+impl Content {
+    pub(super) fn to_bytes(client: &OAuthClient) -> Result<Zeroizing<Vec<u8>>, serde_json::Error> {
+        let written = Written::from(client);
         // Room for the longest escapes at once: growing would leave copies of the secrets behind.
         let mut bytes = Zeroizing::new(Vec::with_capacity(most_bytes(&written)));
         serde_json::to_writer(&mut *bytes, &written)?;
@@ -96,7 +102,7 @@ mod tests {
             token: Some("t".into()),
         };
         let bytes = Content::to_bytes(&client).unwrap();
-        assert!(bytes.capacity() == most_bytes(&serde_written(&client)), "it grew");
+        assert!(bytes.capacity() == most_bytes(&Written::from(&client)), "it grew");
         let read = Content::parse(&bytes, &client.issuer, &client.redirect_uri).unwrap();
         assert_eq!((&read.id, &read.method, read.expires_at), (&client.id, &client.method, client.expires_at));
         assert_eq!(read.secret.unwrap().expose_secret(), "\u{2}\u{2}🔑");
@@ -106,16 +112,5 @@ mod tests {
         let bytes = Content::to_bytes(&bare).unwrap();
         assert_eq!(*bytes, br#"{"id":"\u0001\"id","method":"client_secret_basic"}"#);
         assert!(Content::parse(&bytes, "i", "r").unwrap().secret.is_none());
-    }
-
-    fn serde_written(client: &OAuthClient) -> Written<'_> {
-        Written {
-            id: &client.id,
-            secret: client.secret.as_ref().map(|secret| secret.expose_secret()),
-            method: &client.method,
-            expires_at: None,
-            registration: client.registration.as_deref(),
-            token: client.token.as_ref().map(|token| token.expose_secret()),
-        }
     }
 }

@@ -10,15 +10,19 @@ mod audit;
 mod browser;
 mod credential;
 mod events;
+mod flow;
+mod grant;
 mod interaction;
 mod keys;
 mod limits;
 mod locks;
 mod notice;
+mod oauth_client;
 mod once;
 mod people;
 mod prune;
 mod race;
+mod refresh;
 mod replicas;
 mod rewrap;
 mod samples;
@@ -116,6 +120,27 @@ contract! {
             every_change_tells_those_who_listen,
             asking_and_no_change_tell_nobody,
         }
+        flow {
+            a_flow_is_claimed_once,
+            of_many_claims_of_a_flow_one_gets_it,
+            a_flow_is_for_its_state_and_its_browser_alone,
+            the_newest_way_out_is_the_one_way_back,
+            a_flow_that_is_too_old_is_none,
+            a_flow_ends_with_its_question,
+            an_exchange_that_was_cut_off_can_be_started_again,
+            declining_during_an_exchange_stores_nothing,
+            a_grant_completes_what_is_exchanged_alone,
+            a_flow_that_was_changed_in_the_database_is_refused,
+            a_flow_goes_when_it_is_of_no_more_use,
+        }
+        grant {
+            a_grant_comes_back_whole,
+            the_old_grant_stays_until_the_new_one_is_there,
+            a_moved_grant_does_not_open,
+            a_grant_whose_value_is_another_s_does_not_open,
+            a_grant_that_lacks_scopes_is_narrow,
+            a_forgotten_user_leaves_no_grant,
+        }
         interaction {
             a_question_that_is_open_is_not_asked_twice,
             another_client_provider_or_destination_is_another_question,
@@ -167,6 +192,12 @@ contract! {
             a_notice_is_owed_for_as_long_as_the_question_can_complete,
             a_notice_that_was_not_delivered_is_given_back,
         }
+        oauth_client {
+            a_registration_is_its_issuer_s_alone,
+            the_first_registration_wins,
+            an_expired_or_unreadable_registration_makes_way,
+            a_registration_is_forgotten_by_its_id,
+        }
         people {
             signed_in_browsers_are_listed_to_their_owner,
             a_browser_is_signed_out_from_another_one,
@@ -216,9 +247,27 @@ contract! {
             asking_and_pruning_do_not_wait_for_each_other,
             restarting_and_asking_leave_one_open_question,
         }
+        refresh {
+            of_many_who_want_to_refresh_one_does,
+            a_refresh_replaces_the_tokens,
+            a_lease_ends_by_itself,
+            a_refresh_that_comes_late_changes_nothing,
+            connecting_anew_wins_over_a_refresh,
+            what_is_agreed_to_during_a_refresh_stays,
+            a_refresh_costs_two_commits,
+            a_dead_grant_is_kept_and_not_refreshed,
+            a_rejected_grant_is_not_refreshed,
+            a_refresh_that_failed_rests,
+            what_is_put_off_keeps_nobody_from_it,
+            a_clock_that_was_ahead_holds_nothing_up,
+            what_is_due_is_found_among_thousands,
+            what_cannot_be_read_is_not_due,
+            refreshes_of_many_users_do_not_wait_for_each_other,
+        }
         rewrap {
             what_an_older_key_wrapped_is_wrapped_anew,
             an_approved_call_needs_its_key_until_it_came,
+            grants_and_registrations_are_wrapped_anew,
             what_a_next_key_wrapped_is_left_alone,
             a_run_that_was_cut_short_is_taken_up_again,
             several_runs_at_once_do_no_harm,
@@ -258,6 +307,7 @@ contract! {
             a_lost_event_connection_is_made_again_and_that_is_told,
             replicas_that_start_together_agree,
             a_plan_made_while_tables_were_small_keeps_to_its_index,
+            a_clock_that_is_off_takes_no_lease,
         }
     }
 }

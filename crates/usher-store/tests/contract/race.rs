@@ -16,11 +16,11 @@ use crate::samples::{
 };
 use crate::setup::Database;
 
-const RIVALS: usize = 8;
+pub(crate) const RIVALS: usize = 8;
 
 /// Runs the same attempt many times at once. On PostgreSQL half of them go through
 /// another replica.
-async fn rivals<T, F>(database: &Database, attempt: impl Fn(usize, Store) -> F) -> Vec<T>
+pub(crate) async fn rivals<T, F>(database: &Database, attempt: impl Fn(usize, Store) -> F) -> Vec<T>
 where
     T: Send + 'static,
     F: Future<Output = T> + Send + 'static,

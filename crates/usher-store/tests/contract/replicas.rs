@@ -6,9 +6,10 @@ use std::time::Duration;
 use sqlx::Row as _;
 use tokio::sync::broadcast::Receiver;
 use tokio::time::timeout;
-use usher_store::{CredentialKey, Event, NewInteraction};
+use usher_store::{CredentialKey, Event, Lease, NewInteraction, REFRESH_LEASE};
 
-use crate::samples::{at, completed, connect, question, session, user};
+use crate::refresh::{DUE, after_the_lease, held, lease};
+use crate::samples::{HOUR, at, completed, connect, connected, question, session, user};
 use crate::setup::Database;
 
 async fn next(events: &mut Receiver<Event>) -> Event {
@@ -105,4 +106,20 @@ async fn scans(database: &Database) -> (i64, i64) {
         .await
         .unwrap();
     (row.try_get(0).unwrap(), row.try_get(1).unwrap())
+}
+
+/// On PostgreSQL the clock of the server counts: a replica whose own is off by a day takes nobody's lease, and holds none longer.
+pub(crate) async fn a_clock_that_is_off_takes_no_lease(database: Database) {
+    let store = database.store().await;
+    connected(&store, question("user-1"), 1).await;
+    held(&store, 1, DUE).await;
+    for seconds in [DUE + 24 * HOUR, DUE - 24 * HOUR] {
+        let Lease::Busy { until } = lease(&store, 1, seconds).await else { panic!("{seconds}: it is another's") };
+        assert!(until <= at(seconds) + REFRESH_LEASE, "{until}: it can be waited for by the clock of the caller");
+    }
+    assert!(store.due_refreshes("weather", at(DUE + 24 * HOUR), 10).await.unwrap().is_empty());
+
+    after_the_lease(&database, DUE).await;
+
+    held(&store, 1, DUE - 24 * HOUR).await;
 }

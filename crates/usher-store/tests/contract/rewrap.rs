@@ -4,13 +4,15 @@ use elicit::SystemRandom;
 use jiff::SignedDuration;
 use secrecy::ExposeSecret as _;
 use usher_store::{
-    APPROVAL_LASTS, Advanced, Claimed, Completion, Ending, ExactCall, Inspection, KeyFile, KeyRing, KeyUses,
-    NewInteraction, OPEN_AT_MOST, Operation, Rewrapped, SessionId, Store, Vault,
+    APPROVAL_LASTS, Advanced, Claimed, Completion, Ending, ExactCall, FLOW_LASTS, Inspection, KeyFile, KeyRing,
+    KeyUses, Lease, NewInteraction, OPEN_AT_MOST, Operation, Rewrapped, SessionId, Store, Vault,
 };
 
 use crate::keys::rotated;
+use crate::oauth_client::{BACK, ISSUER, registered};
 use crate::samples::{
-    DAY, HOUR, LONGEST, at, browsing, client, completed, connect, consented, question, random_token, session, user,
+    DAY, HOUR, LONGEST, access, at, browsing, client, completed, connect, connected, consented, grant, question,
+    random_token, session, user,
 };
 use crate::setup::Database;
 
@@ -93,6 +95,44 @@ pub(crate) async fn what_an_older_key_wrapped_is_wrapped_anew(database: Database
     let found = store.session(&new.id, at(2)).await.unwrap().unwrap();
     assert_eq!(found.upstream_session.as_deref(), Some("upstream-session-secret"));
     assert!(store.browser_session(&browser, LONGEST, at(2)).await.unwrap().is_some());
+}
+
+/// R-OAUTH-01, R-SEC-07: grants and registrations outlive a rotation; ways back from a provider end before their key goes.
+pub(crate) async fn grants_and_registrations_are_wrapped_anew(database: Database) {
+    let (second, both) = rotated(&database);
+    let [new, old] = ids(&both);
+    let store = database.store().await;
+    connected(&store, question("user-1"), 1).await;
+    store.keep_oauth_client(registered("c-1"), at(0)).await.unwrap();
+    let leaving = consented(&store, of("maps")).await;
+    store.close().await;
+    let store = database.open(both.clone()).await.unwrap();
+    // Consented to under the older key, and left under the active one: both are needed to come back.
+    let state = random_token();
+    assert!(store.begin_flow(&leaving.id, &state, "browser", &"verifier".into(), at(5)).await.unwrap());
+    let before = store.credential(&user("user-1"), "weather").await.unwrap().unwrap();
+    let held = store.lease_refresh(&user("user-1"), "weather", 1, "replica", at(5)).await.unwrap();
+    let Lease::Held(held) = held else { panic!("{held:?}") };
+    let needed = uses(&database, &old).await;
+    assert_eq!((needed.credentials, needed.oauth_clients, needed.flows.count), (1, 1, 0));
+    let needed = uses(&database, &new).await;
+    assert_eq!((needed.credentials, needed.oauth_clients), (0, 0));
+    assert_eq!(needed.flows, Ending { count: 1, until: Some(at(5) + FLOW_LASTS) });
+
+    let done = store.rewrap(1000).await.unwrap();
+
+    assert_eq!(done, Rewrapped { rewrapped: 2, unreadable: 0, more: false });
+    let needed = uses(&database, &old).await;
+    assert_eq!((needed.credentials, needed.oauth_clients, needed.flows.count), (0, 0, 0));
+    // It held nobody up who was refreshing.
+    assert!(store.refreshed(held, access(2), grant(2), at(6)).await.unwrap().is_some());
+    assert!(store.claim_flow(&leaving.id, &state, "browser", at(6)).await.unwrap().is_some());
+    store.close().await;
+    let store = database.open(second).await.unwrap();
+    let after = store.credential(&user("user-1"), "weather").await.unwrap().unwrap();
+    assert_eq!((after.version, after.approvals), (before.version + 1, before.approvals));
+    let client = store.oauth_client(ISSUER, BACK).await.unwrap().unwrap();
+    assert_eq!(client.secret.unwrap().expose_secret(), "registered-secret-of-c-1");
 }
 
 /// A key that is not active yet is another replica's to come: what it wrapped is left alone, or two replicas would wrap

@@ -1,13 +1,13 @@
 //! People, questions and short cuts for the tests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use elicit::{ClientId, Principal, Random, Revision, SystemRandom, UserId};
 use jiff::Timestamp;
 use secrecy::SecretString;
 use usher_store::{
-    Advanced, AskReason, BrowserTimes, Completion, Destination, Interaction, InteractionId, NewBrowserSession,
-    NewInteraction, NewSession, SessionId, Step, Store,
+    Advanced, AskReason, BrowserTimes, Completion, Destination, Grant, GrantClient, GrantServer, Interaction,
+    InteractionId, NewBrowserSession, NewInteraction, NewSession, SessionId, Step, Store,
 };
 
 pub(crate) const HOUR: i64 = 3600;
@@ -110,4 +110,56 @@ pub(crate) async fn consent(store: &Store, asked: Interaction) -> Interaction {
 pub(crate) async fn completed(store: &Store, new: NewInteraction, with: Completion) -> Interaction {
     let consented = consented(store, new).await;
     done(store.complete(consented, with, at(3)).await.unwrap())
+}
+
+pub(crate) fn scopes(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// A grant whose tokens have this number, to be refreshed ahead at 3000 and good until 3600.
+pub(crate) fn grant(number: u32) -> Grant {
+    Grant {
+        refresh_token: Some(format!("refresh-token-{number}").into()),
+        expires_at: Some(at(3600)),
+        refresh_at: Some(at(3000)),
+        scopes: scopes(&["read"]),
+        asked: BTreeSet::new(),
+        demanded: BTreeSet::new(),
+        account: Some("octo".to_owned()),
+        values: BTreeMap::from([("host".to_owned(), "eu.tracker.example".to_owned())]),
+        server: GrantServer {
+            issuer: "https://tracker.example".to_owned(),
+            token_endpoint: Some("https://tracker.example/token".to_owned()),
+            revocation_endpoint: None,
+            resource: None,
+            client: GrantClient {
+                id: "usher".to_owned(),
+                secret: Some("grant-client-secret".into()),
+                method: "client_secret_basic".to_owned(),
+                redirect_uri: "https://usher.example/callback/tracker".to_owned(),
+            },
+        },
+    }
+}
+
+pub(crate) fn access(number: u32) -> BTreeMap<String, SecretString> {
+    BTreeMap::from([("access_token".to_owned(), format!("access-token-{number}").into())])
+}
+
+pub(crate) fn granted(number: u32) -> Completion {
+    Completion::Grant { secrets: access(number), grant: Box::new(grant(number)) }
+}
+
+/// From consented to exchanging.
+pub(crate) async fn exchanging(store: &Store, consented: Interaction) -> Interaction {
+    let (id, state) = (consented.id, random_token());
+    assert!(store.begin_flow(&id, &state, "browser", &"verifier".into(), at(2)).await.unwrap());
+    store.claim_flow(&id, &state, "browser", at(2)).await.unwrap().expect("it is claimed once").interaction
+}
+
+/// Asks, and goes all the way to a provider and back.
+pub(crate) async fn connected(store: &Store, new: NewInteraction, number: u32) -> Interaction {
+    let consented = consented(store, new).await;
+    let exchanging = exchanging(store, consented).await;
+    done(store.complete(exchanging, granted(number), at(3)).await.unwrap())
 }

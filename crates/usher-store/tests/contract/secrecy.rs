@@ -7,7 +7,11 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::{AssertSqlSafe, Row as _};
 use usher_store::{Completion, Kind, NewBrowserSession, NewInteraction, Operation, Store, Vault};
 
-use crate::samples::{DAY, at, browsing, client, completed, connect, question, random_token, secrets, session, user};
+use crate::oauth_client::registered;
+use crate::samples::{
+    DAY, at, browsing, client, completed, connect, connected, consented, granted, question, random_token, secrets,
+    session, user,
+};
 use crate::setup::Database;
 
 /// R-OAUTH-01, R-SEC-03, R-SEC-07: no secret lies in the database in the clear, not
@@ -61,7 +65,27 @@ async fn plant(store: &Store) -> Vec<String> {
     let (_, new) = store.rotate_api_key(&key.id, SignedDuration::from_hours(1), at(1)).await.unwrap().unwrap();
     // The id is no secret.
     let keys = [old, new].map(|text| text.expose_secret().rsplit_once(&format!("{}_", key.id)).unwrap().1.to_owned());
-    [vec![first, second, upstream, session_id, arguments], tokens.to_vec(), keys.to_vec()].concat()
+    [vec![first, second, upstream, session_id, arguments], tokens.to_vec(), keys.to_vec(), plant_grant(store).await]
+        .concat()
+}
+
+/// A grant, a way back from a provider, and a registration.
+async fn plant_grant(store: &Store) -> Vec<String> {
+    connected(store, question("user-4"), 4).await;
+    let leaving = consented(store, question("user-5")).await;
+    let (state, kept) = (random_token(), SecretString::from("pkce-verifier-of-the-flow"));
+    assert!(store.begin_flow(&leaving.id, &state, "cookie-of-the-browser", &kept, at(3)).await.unwrap());
+    store.keep_oauth_client(registered("c-1"), at(0)).await.unwrap();
+    let fixed = [
+        "access-token-4",
+        "refresh-token-4",
+        "grant-client-secret",
+        "cookie-of-the-browser",
+        "registered-secret-of-c-1",
+        "registration-token-of-c-1",
+    ];
+    let states = [state, kept].map(|token| token.expose_secret().to_owned());
+    states.into_iter().chain(fixed.map(str::to_owned)).collect()
 }
 
 fn files(database: &Database) -> Vec<u8> {
@@ -118,9 +142,21 @@ pub(crate) async fn no_debug_text_shows_a_secret(database: Database) {
     let key = key_text.lines().find(|line| line.contains(" active ")).and_then(|line| line.split(' ').nth(1)).unwrap();
     let vault = Vault::new(database.keys.clone(), std::sync::Arc::new(elicit::SystemRandom));
     let completion = Completion::Connect { secrets: secrets("s-shown-nowhere") };
-    let shown: Vec<&dyn Debug> = vec![&credential, &completion, &new, &new.id, &found, &*database.keys, &vault, &store];
-    let hidden: [SecretString; 4] =
-        ["s-shown-nowhere".into(), "upstream-session-secret".into(), new.id.expose().into(), key.into()];
+    connected(&store, question("user-4"), 4).await;
+    let lease = store.lease_refresh(&user("user-4"), "weather", 1, "replica", at(4)).await.unwrap();
+    let (grant, client) = (granted(5), registered("c-1"));
+    let leaving = consented(&store, question("user-5")).await;
+    let kept = "pkce-verifier-of-the-flow".into();
+    assert!(store.begin_flow(&leaving.id, &random_token(), "browser", &kept, at(3)).await.unwrap());
+    let state = random_token();
+    assert!(store.begin_flow(&leaving.id, &state, "browser", &kept, at(3)).await.unwrap());
+    let flow = store.claim_flow(&leaving.id, &state, "browser", at(4)).await.unwrap().unwrap();
+    let plain: [&dyn Debug; 6] = [&credential, &completion, &new, &new.id, &found, &store];
+    let shown = plain.into_iter().chain([&*database.keys as &dyn Debug, &vault, &lease, &grant, &client, &flow]);
+    let mut hidden: Vec<SecretString> =
+        vec!["s-shown-nowhere".into(), "upstream-session-secret".into(), new.id.expose().into(), key.into()];
+    let of_grants = ["access-token-", "refresh-token-", "grant-client-secret", "-of-c-1", "pkce-verifier-of-the-flow"];
+    hidden.extend(of_grants.map(SecretString::from));
     for value in shown {
         let text = format!("{value:?} {value:#?}");
         assert!(text.len() > 10);

@@ -1,9 +1,10 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use super::{Headers, Reply, Stream};
-use crate::{MODERN, base64, json, quote};
+use crate::{MODERN, base64, json, quote, within};
 
 /// A client of the modern era.
 #[derive(Clone, Debug)]
@@ -238,6 +239,13 @@ impl Request {
     pub async fn try_stream(self) -> Result<Stream, reqwest::Error> {
         let what = self.method.clone();
         Stream::try_open(&what, self.build()).await
+    }
+
+    /// The whole answer, for which it waits longer than usual. Panics after `limit`.
+    pub async fn send_within(self, limit: Duration) -> Reply {
+        let what = format!("no answer to {}", self.method);
+        let response = within(limit, &what, self.build().send()).await.expect("an answer");
+        Stream::of(response).reply_within(limit).await
     }
 
     fn build(self) -> reqwest::RequestBuilder {

@@ -34,7 +34,7 @@ impl Stream {
         within(DEADLINE, &format!("no answer to {what}"), request.send()).await.map(Self::of)
     }
 
-    fn of(response: reqwest::Response) -> Self {
+    pub(super) fn of(response: reqwest::Response) -> Self {
         Self {
             status: response.status(),
             headers: response.headers().clone(),

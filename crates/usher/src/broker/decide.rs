@@ -413,10 +413,9 @@ impl Broker {
     /// that needs it; where none can, they are not used again until their owner connects anew.
     pub async fn refused(&self, principal: &Principal, used: &[Used]) -> Result<(), StoreError> {
         fail_point!(CredentialRefused);
-        let user = &principal.user;
         let mut renews = false;
         for Used { provider, version } in used {
-            let credential = self.readable(user, provider).await?;
+            let credential = self.readable(&principal.user, provider).await?;
             renews |= credential.is_some_and(|credential| self.fresh.refused(&credential, *version));
         }
         if renews {
@@ -424,8 +423,8 @@ impl Broker {
             return Ok(());
         }
         for Used { provider, version } in used {
-            let marked = self.store.reject_credential(user, provider, *version, self.clock.now()).await?;
-            self.credentials.forget(user, provider);
+            let marked = self.store.reject_credential(&principal.user, provider, *version, self.clock.now()).await?;
+            self.credentials.forget(&principal.user, provider);
             tracing::info!(provider, marked, "credential rejected by the upstream");
         }
         fail_point!(CredentialRejected);

@@ -300,9 +300,10 @@ pub(super) fn fix(path: &str, key: &str, known: &[&str]) -> String {
         return (*fix).to_owned();
     }
     // A table within this one that has the key is what was meant, most likely; its head was forgotten.
-    let singular = key.strip_suffix('s').filter(|singular| known.contains(singular));
+    let one_or_many = [key.strip_suffix('s').unwrap_or(key).to_owned(), format!("{key}s")];
+    let is_close = one_or_many.iter().any(|other| known.contains(&other.as_str()));
     for meant in [key, key.strip_suffix('s').unwrap_or(key)] {
-        if known.contains(&meant) || singular.is_some() {
+        if known.contains(&meant) || is_close {
             break;
         }
         let found = others().find(|section| is_inside(section) && section.keys.contains(&meant));
@@ -416,7 +417,11 @@ mod tests {
             ("upstream[0]", "need", "write it as [[upstream.needs]]"),
             ("upstream[0]", "check", "it belongs in [provider.check]; known here: name, title"),
             ("upstream[0].needs[1]", "hold", "it belongs in [[upstream]], above its [[upstream.needs]]; known here: "),
-            ("upstream[0].needs[1]", "label", "it belongs in [[provider.field]]; known here: "),
+            (
+                "upstream[0].needs[1]",
+                "label",
+                "it belongs in [[provider.field]] or in [[provider.input]]; known here: ",
+            ),
             ("provider[2]", "fields", "write it as [[provider.field]]"),
             ("provider[2]", "token_url", "write it as token_endpoint"),
             ("provider[2]", "redirect_uri", "remove it; it is public_url, /callback/ and the name of the provider"),
@@ -425,7 +430,7 @@ mod tests {
             ("provider[2].reply", "pkce", "it belongs in [provider.authorize]"),
             ("provider[2]", "label", "it belongs in [[provider.field]]"),
             ("provider[2]", "header", "it belongs in [provider.check]"),
-            ("provider[2].check", "label", "it belongs in [[provider.field]]; known here: "),
+            ("provider[2].check", "label", "it belongs in [[provider.field]] or in [[provider.input]]; known here: "),
             ("store", "public_url", "it belongs at the top of the file, before the first [table]; known here: "),
             ("store", "telemetry", "remove it; known here: url, url_file, url_env"),
         ] {

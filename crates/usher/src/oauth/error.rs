@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
+use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
 use super::document::Answered;
@@ -44,6 +45,17 @@ pub enum TokenError {
 }
 
 impl TokenError {
+    /// The same without any of these in it: a provider may repeat in its code what it was sent.
+    pub(super) fn without(self, secrets: &[&SecretString]) -> Self {
+        match self {
+            Self::Dead(code) => Self::Dead(harmless(code, secrets)),
+            Self::Client(code) => Self::Client(harmless(code, secrets)),
+            Self::Refused(code) => Self::Refused(harmless(code, secrets)),
+            Self::Unavailable(code) => Self::Unavailable(harmless(code, secrets)),
+            other => other,
+        }
+    }
+
     /// Whether it may pass by itself, so that the same may be tried again later, a bounded number of times.
     pub fn is_transient(&self) -> bool {
         match self {
@@ -176,6 +188,16 @@ fn later(now: Timestamp) -> Timestamp {
     now.saturating_add(PAUSE).unwrap_or(now)
 }
 
+/// A code, unless it repeats a secret.
+pub(super) fn harmless(code: String, secrets: &[&SecretString]) -> String {
+    let mut secrets = secrets.iter().map(|secret| secret.expose_secret());
+    // What is shorter is no secret, and stands in many a word.
+    if secrets.any(|secret| secret.len() >= 6 && code.contains(secret)) { UNREADABLE.to_owned() } else { code }
+}
+
+/// What stands in the place of a code that is not shown.
+const UNREADABLE: &str = "unreadable_error";
+
 /// The code of an error, fit to be shown: what is no short word is not repeated, since it may hold anything.
 pub(super) fn code(definition: &Definition, document: &Value) -> Option<String> {
     let found = definition.errors.code.of(document)?;
@@ -193,7 +215,7 @@ pub(super) fn code(definition: &Definition, document: &Value) -> Option<String> 
     };
     let word = text.len() <= 64
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':' | b' '));
-    Some(if word { text } else { "unreadable_error".to_owned() })
+    Some(if word { text } else { UNREADABLE.to_owned() })
 }
 
 /// When it may be asked again: seconds or a date (RFC 9110, section 10.2.3), an hour from now at the latest.

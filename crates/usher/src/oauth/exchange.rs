@@ -43,7 +43,9 @@ pub async fn exchange(
             .with_headers(&definition.token.headers)
             .build(http);
     let answered = Answered::read(&answer(request, ANSWER_AT_MOST).await?, definition.reply.format);
-    let mut tokens = tokens::read(definition, &definition.reply, &answered, Asked::Exchange, now)?;
+    let sent: Vec<&SecretString> = [&code.code, verifier].into_iter().chain(client.proof()).collect();
+    let mut tokens = tokens::read(definition, &definition.reply, &answered, Asked::Exchange, now)
+        .map_err(|error| error.without(&sent))?;
     tokens.values = server.values.clone();
     tokens.values.extend(code.values.clone());
     for (name, value) in &tokens.values {

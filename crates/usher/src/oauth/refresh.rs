@@ -63,7 +63,9 @@ pub async fn refresh(
         .with_headers(&definition.token.headers)
         .build(http);
     let answered = Answered::read(&answer(request, ANSWER_AT_MOST).await?, differs.reply.format);
-    let mut fresh = tokens::read(definition, &differs.reply, &answered, Asked::Refresh, now)?;
+    let sent: Vec<&SecretString> = held.fields.values().chain(held.refresh_token).chain(client.proof()).collect();
+    let mut fresh = tokens::read(definition, &differs.reply, &answered, Asked::Refresh, now)
+        .map_err(|error| error.without(&sent))?;
     introspect::complete(egress, server, client, &mut fresh, now).await;
     Ok(whole(fresh, held, &differs.keeps))
 }

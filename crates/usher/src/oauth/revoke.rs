@@ -64,7 +64,9 @@ pub async fn revoke(egress: &Egress, server: &Server, client: &Client, held: &He
         .with_headers(&way.headers);
     let request = proved(outgoing, server, way.proof, client, access_token)?.build(http);
     let answered = answer(request, ANSWER_AT_MOST).await.map_err(RevokeError::NoAnswer)?;
-    said(&Answered::read(&answered, Format::Json), definition)
+    let sent: Vec<&SecretString> =
+        held.fields.values().chain(held.refresh_token).chain(client.secret.as_ref()).collect();
+    said(&Answered::read(&answered, Format::Json), definition, &sent)
 }
 
 fn proved(
@@ -92,14 +94,18 @@ fn proved(
 }
 
 /// What the answer means. Errors may come with HTTP 200; a token that is not known is gone.
-fn said(answered: &Answered, definition: &crate::config::Definition) -> Result<(), RevokeError> {
+fn said(
+    answered: &Answered,
+    definition: &crate::config::Definition,
+    sent: &[&SecretString],
+) -> Result<(), RevokeError> {
     let code = answered.document.as_ref().and_then(|document| error::code(definition, document));
     let gone = ["invalid_token", "invalid_grant", "token_revoked", "not_authed", "invalid_auth"];
     match (answered.status.as_u16(), code) {
         (200..=299, None) | (404 | 410, _) => Ok(()),
         (_, Some(code)) if gone.contains(&code.as_str()) || definition.errors.dead.contains(&code) => Ok(()),
         (status @ (429 | 500..), _) => Err(RevokeError::Unavailable(format!("HTTP {status}"))),
-        (_, Some(code)) => Err(RevokeError::Refused(code)),
+        (_, Some(code)) => Err(RevokeError::Refused(error::harmless(code, sent))),
         (status, None) => Err(RevokeError::Refused(format!("HTTP {status}"))),
     }
 }

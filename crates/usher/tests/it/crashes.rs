@@ -5,7 +5,8 @@
 mod legacy;
 mod modern;
 mod page;
-mod process;
+pub(crate) mod process;
+mod refresh;
 mod scene;
 
 use usher_store::FailPoint;
@@ -66,6 +67,11 @@ crashes! {
     call_answered_legacy: CallAnswered => legacy::is_held;
     credential_refused: CredentialRefused => modern::is_refused;
     credential_rejected: CredentialRejected => modern::is_refused;
+    refresh_leased: RefreshLeased => refresh::renews;
+    refresh_answered: RefreshAnswered => refresh::renews;
+    refresh_answered_within_a_grace_time: RefreshAnswered => refresh::renews_within_a_grace_time;
+    refresh_uncommitted: RefreshUncommitted => refresh::renews;
+    refreshed: Refreshed => refresh::renews;
     disconnecting: Disconnecting => page::disconnects;
     disconnect_uncommitted: DisconnectUncommitted => page::disconnects;
     disconnected: Disconnected => page::disconnects;

@@ -2,6 +2,8 @@
 
 mod ahead;
 mod clocks;
+#[cfg(feature = "fail-points")]
+pub(crate) mod house;
 mod listings;
 mod on_use;
 mod others;

@@ -91,7 +91,7 @@ fn a_need_of_an_account_has_a_header_by_default() {
     assert_eq!(fix, "add env = { WEATHER_TOKEN = \"{access_token}\" }");
     assert_eq!(
         faults(parse(&upstream(url, "header = { X-Token = \"{api_key}\" }"))),
-        "13:12 upstream[0].needs[0].header.X-Token: the provider shop has no field api_key"
+        "14:12 upstream[0].needs[0].header.X-Token: the provider shop has no field api_key"
     );
 
     let both = format!(
@@ -234,7 +234,36 @@ body = "{"
 [provider.lookup]
 "##,
     ));
-    insta::assert_snapshot!(found, @"");
+    insta::assert_snapshot!(found, @r#"
+    2:1 provider[0].account.url: nothing fills {nothing}
+    2:1 provider[0].authorization_endpoint: nothing fills {shp}
+    2:1 provider[0].client_secret: the provider takes no secret: client_authentication is none
+    8:9 provider[0].field: field is for a provider of kind secret
+    9:18 provider[0].documentation[0]: is no https URL
+    10:8 provider[0].read: "yesterday" is no date
+    11:12 provider[0].resource: is no absolute URI without a fragment
+    12:16 provider[0].registration: there is no registration "automatic"
+    15:12 provider[0].values.shop: the provider has no input shop
+    15:26 provider[0].values.other: the provider has no input other
+    16:16 provider[0].scope_text.read: is empty
+    19:11 provider[0].input[0].pattern: is no regular expression
+    22:8 provider[0].authorize.pkce: there is no pkce "plain"
+    23:19 provider[0].authorize.scope_separator: there is no scope_separator ";"
+    25:11 provider[0].token.request: there is no request "xml"
+    26:12 provider[0].token.header.X-Key: no field is known at this point
+    28:14 provider[0].reply.expires_as: there is no expires_as "minutes"
+    29:12 provider[0].reply.lifetime: 1s is out of range
+    30:12 provider[0].reply.fields.access_token: access_token is kept anyway
+    30:32 provider[0].reply.fields.Host: "Host" is no field name
+    32:12 provider[0].refresh.rotation: there is no rotation "sometimes"
+    33:9 provider[0].refresh.grace: "2h30m" is no duration
+    34:1 provider[0].revocation.endpoint: is missing
+    35:9 provider[0].revocation.proof: there is no proof "basic"
+    36:1 provider[0].account.member: is missing
+    38:8 provider[0].account.body: is no JSON
+    39:1 provider[0].lookup.fields: is missing
+    39:1 provider[0].lookup.url: is missing
+    "#);
 }
 
 /// Our client's secret goes to a host that the operator chose, or to one below a domain of the provider's.

@@ -13,6 +13,7 @@ mod standing;
 use std::{sync::Arc, time::Duration};
 
 use elicit::{Random, UserId};
+use jiff::Timestamp;
 use moka::sync::Cache;
 use usher_store::{Credential, CredentialKey, DueRefresh, Store, StoreError};
 
@@ -27,7 +28,8 @@ use crate::{
 
 /// How long a call waits for a token that is being renewed (R-SEC-04): a little longer than its provider has for an answer.
 const WAITS: Duration = Duration::from_secs(15);
-/// A token that was given so short a while ago is used, whatever the clocks say.
+/// A token that was given so short a while ago is used even where it has expired: one that lives for seconds would otherwise be
+/// renewed by every call.
 const JUST_NOW: Duration = Duration::from_secs(5);
 /// The most of those that are remembered.
 const JUST_NOW_AT_MOST: u64 = 10_000;
@@ -59,7 +61,8 @@ struct Parts {
     flights: Flights,
     pauses: Pauses,
     doubts: Doubts,
-    just_now: Cache<CredentialKey, i64>,
+    /// The versions that we ourselves made last, and when.
+    just_now: Cache<CredentialKey, (i64, Timestamp)>,
     /// Who we are where leases are looked at.
     owner: String,
 }
@@ -142,8 +145,7 @@ impl Fresh {
                 self.renew_meanwhile(credential);
                 true
             }
-            // Only a clock that jumps, or a token that lives for seconds, can say so.
-            Standing::Expired => self.parts.just_now.get(&credential.key()) == Some(credential.version),
+            Standing::Expired => self.parts.is_of_just_now(credential),
         }
     }
 
@@ -167,7 +169,7 @@ impl Fresh {
                 None => break,
             }
         }
-        Renewal::Unavailable(self.parts.unavailable(credential, Trouble::Busy, None))
+        Renewal::Unavailable(renew::unavailable(credential, Trouble::Busy, None))
     }
 
     /// An upstream refused this version of a credential. Whether another one is got for that before its owner is asked: once,
@@ -205,6 +207,7 @@ impl Fresh {
             return Ok(());
         }
         if renew::is_forgotten(&credential, now)
+            || credential.attempts >= renew::TRIES
             || self.parts.plan(&credential).is_err()
             || !self.parts.is_of_its_server(&credential).await
         {
@@ -241,6 +244,6 @@ impl Fresh {
         let known = self.parts.pauses.rest(&credential.key(), &self.parts.pace(credential), now);
         // Another replica noted it, and did not say why.
         let (rest, trouble) = known.max(noted.map(|rest| (rest, Trouble::Away)))?;
-        Some(self.parts.unavailable(credential, trouble, Some(rest)))
+        Some(renew::unavailable(credential, trouble, Some(rest)))
     }
 }

@@ -12,7 +12,7 @@ use usher_store::{
 };
 
 use super::{
-    Parts, Renewal, Trouble, Unavailable,
+    JUST_NOW, Parts, Renewal, Trouble, Unavailable,
     merge::merged,
     pauses::{self, again_at},
     server::Plan,
@@ -32,6 +32,10 @@ const LOOK: Duration = Duration::from_secs(1);
 /// What was not used for so long is not renewed ahead any more. It is when it is used again, if its provider still knows it.
 const FORGOTTEN: SignedDuration = SignedDuration::from_hours(24 * 30);
 
+/// After so many failures in a row, half a day of them, nobody tries ahead of a use any more; and a provider that refuses our client
+/// for this grant as long is taken at its word.
+pub(super) const TRIES: u32 = 48;
+
 /// Whether nobody has used it for so long that it is not kept alive for them.
 pub(super) fn is_forgotten(credential: &Credential, now: Timestamp) -> bool {
     let used_at = credential.last_used_at.max(Some(credential.created_at)).unwrap_or(now);
@@ -45,14 +49,20 @@ impl Parts {
             Ok(renewal) => renewal,
             Err(error) => {
                 tracing::warn!(provider = seen.provider, user = %seen.user, %error, "a credential cannot be refreshed: the store");
-                Renewal::Unavailable(self.unavailable(seen, Trouble::Store, None))
+                Renewal::Unavailable(unavailable(seen, Trouble::Store, None))
             }
         };
         if let Renewal::Renewed(now) = &renewal {
             self.doubts.renewed(&seen.key(), seen.version, now.version);
-            self.just_now.insert(seen.key(), now.version);
+            self.just_now.insert(seen.key(), (now.version, self.clock.now()));
         }
         renewal
+    }
+
+    /// Whether this version was made here a moment ago.
+    pub(super) fn is_of_just_now(&self, credential: &Credential) -> bool {
+        let made = self.just_now.get(&credential.key()).filter(|(version, _)| *version == credential.version);
+        made.is_some_and(|(_, at)| self.clock.now().duration_since(at).unsigned_abs() < JUST_NOW)
     }
 
     async fn try_renew(&self, seen: &Credential) -> Result<Renewal, StoreError> {
@@ -72,10 +82,10 @@ impl Parts {
                 Lease::Resting { until } => {
                     self.pauses.pause(seen.key(), Trouble::Away, until, now);
                     let rest = pauses::rest(until, now);
-                    return Ok(Renewal::Unavailable(self.unavailable(seen, Trouble::Away, rest)));
+                    return Ok(Renewal::Unavailable(unavailable(seen, Trouble::Away, rest)));
                 }
                 Lease::Busy { .. } if Instant::now() >= give_up => {
-                    return Ok(Renewal::Unavailable(self.unavailable(seen, Trouble::Busy, None)));
+                    return Ok(Renewal::Unavailable(unavailable(seen, Trouble::Busy, None)));
                 }
                 Lease::Busy { .. } => {
                     let _ = timeout(LOOK, changed(&mut events, &seen.key())).await;
@@ -138,7 +148,7 @@ impl Parts {
         let (trouble, asked) = match error {
             TokenError::Dead(_) => return self.ended(lease, error).await,
             // A registration that its server has forgotten: another one, and another grant.
-            TokenError::Client(_) if plan.registered => {
+            TokenError::Client(code) if plan.registered && code == "invalid_client" => {
                 let client = &plan.client;
                 self.store.forget_oauth_client(&plan.server.issuer(), &client.redirect_uri, &client.id).await?;
                 return self.ended(lease, error).await;
@@ -148,6 +158,9 @@ impl Parts {
             _ => (Trouble::Away, None),
         };
         let attempts = before.attempts.saturating_add(1);
+        if trouble == Trouble::Registration && attempts >= TRIES {
+            return self.ended(lease, error).await;
+        }
         let at = again_at(attempts, asked, now, &*self.random);
         match trouble {
             Trouble::Limited | Trouble::Registration => self.pauses.pause_provider(&plan.pace, trouble, at, now),
@@ -162,7 +175,7 @@ impl Parts {
         if !self.store.refresh_failed(lease, RefreshFailed::Later { at }, now).await? {
             return self.look_again(&before).await;
         }
-        Ok(Renewal::Unavailable(self.unavailable(&before, trouble, pauses::rest(at, now))))
+        Ok(Renewal::Unavailable(unavailable(&before, trouble, pauses::rest(at, now))))
     }
 
     /// Nothing but a new consent helps. The record stays, and so does what another one stored meanwhile.
@@ -183,10 +196,10 @@ impl Parts {
             Some(current) => usable(current),
         })
     }
+}
 
-    pub(super) fn unavailable(&self, credential: &Credential, trouble: Trouble, rest: Option<Duration>) -> Unavailable {
-        Unavailable { provider: credential.provider.clone(), trouble, retry_after: rest }
-    }
+pub(super) fn unavailable(credential: &Credential, trouble: Trouble, rest: Option<Duration>) -> Unavailable {
+    Unavailable { provider: credential.provider.clone(), trouble, retry_after: rest }
 }
 
 fn usable(current: Credential) -> Renewal {

@@ -44,7 +44,9 @@ async fn kind_23_some_have_no_way() {
 async fn kind_23_what_may_pass_is_told_from_what_does_not() {
     let scene = Scene::new(|_| {}, "[provider.revocation]\nendpoint = \"@revoke\"").await;
     let tokens = scene.connected().await;
+    let repeats = format!(r#"{{"error":"{}"}}"#, access_token(&tokens));
     for (trouble, fine, transient) in [
+        (Behaviour::Body(400, repeats), false, false),
         (Behaviour::Status(503), false, true),
         (Behaviour::Status(429), false, true),
         (Behaviour::Drop, false, true),

@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 use super::{
     call::{Attempt, Call},
     ending::{Ending, title},
-    forward, reply,
+    forward,
+    notices::tools_changed,
+    reply,
     upstream::UpstreamError,
 };
 use crate::{
@@ -85,13 +87,32 @@ pub(super) async fn stand_in(call: &Call) -> Option<Response> {
     Some(match call.method.as_str() {
         "server/discover" if call.caller.era() == Era::Modern => discovery(call),
         "subscriptions/listen" if call.caller.era() == Era::Modern => listen::open(call),
-        "tools/list" => listing(call, json!({ "tools": [tool(call)] })),
+        "tools/list" => {
+            tell_when_renewed(call);
+            listing(call, json!({ "tools": [tool(call)] }))
+        }
         "prompts/list" => empty("prompts"),
         "resources/list" => empty("resources"),
         "resources/templates/list" => empty("resourceTemplates"),
         "ping" => result(call, json!({})),
         _ => return None,
     })
+}
+
+/// A token that had expired, and for which no listing waits, is renewed meanwhile: a session whose client saw our tool alone then
+/// hears that the tools have changed. In the modern era [`listen`] says so.
+fn tell_when_renewed(call: &Call) {
+    let Some(session) = call.caller.session.clone() else { return };
+    let caller = call.caller.clone();
+    tokio::spawn(async move {
+        let examined = caller.app.broker.lacking(&caller.principal, caller.upstream(), Patience::Waits).await;
+        if examined.is_ok_and(|examined| examined.missing.is_empty() && examined.unavailable.is_none())
+            && let Some(stream) = caller.app.relay.streams.of(&session.key)
+        {
+            // A client whose stream is full or closed lists the tools by itself when it opens another one.
+            let _ = stream.try_push(tools_changed());
+        }
+    });
 }
 
 fn tool(call: &Call) -> Value {

@@ -14,17 +14,17 @@ use usher_testkit::{DEADLINE, within};
 use crate::serve_command::{greeting, link_in, usher};
 
 /// A running `usher serve`; killed with the test.
-pub(super) struct Process {
+pub(crate) struct Process {
     child: Child,
     /// A sign-in link that nobody has used.
-    pub(super) link: String,
+    pub(crate) link: String,
     reached: watch::Receiver<bool>,
     log: Arc<Mutex<String>>,
 }
 
 impl Process {
     /// Starts it in a folder, to stand still at a point.
-    pub(super) async fn start(folder: &Path, point: Option<FailPoint>) -> Self {
+    pub(crate) async fn start(folder: &Path, point: Option<FailPoint>) -> Self {
         let mut command = usher(folder, &["serve", "--show-token"]);
         if let Some(point) = point {
             command.env("USHER_FAIL_POINT", point.as_str());
@@ -50,7 +50,7 @@ impl Process {
     }
 
     /// Waits until it stands still, and kills it there.
-    pub(super) async fn crash(mut self) {
+    pub(crate) async fn crash(mut self) {
         let mut reached = self.reached.clone();
         let waited = tokio::time::timeout(DEADLINE, reached.wait_for(|reached| *reached)).await;
         let log = self.log.lock().unwrap().clone();

@@ -170,7 +170,7 @@ impl Scene {
 /// A look past the service.
 impl Database {
     /// The store, opened past the service.
-    pub(super) async fn store(&self) -> Store {
+    pub(crate) async fn store(&self) -> Store {
         open(&self.url, self.folder.path()).await
     }
 

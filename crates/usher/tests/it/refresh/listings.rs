@@ -84,6 +84,25 @@ async fn where_a_server_lists_nothing_without_a_token_the_list_changes_when_it_i
     assert_eq!(scene.hub.counts().refreshes, 1);
 }
 
+/// R-GW-06: the same in the legacy era, on the stream of the session.
+#[tokio::test]
+async fn a_legacy_session_hears_that_the_list_changes_when_the_token_is_there() {
+    let scene = Scene::connected().await;
+    let client = scene.stage.ready().await;
+    client.notify("notifications/initialized", "{}").await;
+    let mut stream = client.open_get(None).await;
+    scene.stage.upstream.method("tools/list", requiring(&scene.hub));
+    assert_eq!(tools(&client.call("tools/list", "{}").await), ["get_forecast"]);
+    let gate = Gate::new();
+    scene.hub.trouble(Endpoint::Refresh, Trouble::ReplyHeld(gate.clone()));
+    scene.stage.clock.forward(HOUR);
+    assert_eq!(tools(&client.call("tools/list", "{}").await), ["connect"]);
+    gate.open();
+    stream.expect("notifications/tools/list_changed").await;
+    assert_eq!(tools(&client.call("tools/list", "{}").await), ["get_forecast"]);
+    assert_eq!(scene.hub.counts().refreshes, 1);
+}
+
 /// R-GW-06: a listing whose token is refused goes on without it, waits for nothing, and costs one renewal; a server that refuses
 /// that one too costs no more.
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use elicit::UserId;
+use jiff::SignedDuration;
 use usher::clock::Clock as _;
 use usher_store::CredentialStatus;
 use usher_testkit::{client::Modern, idp::Idp, upstream::Upstream};
@@ -22,11 +23,12 @@ fn client(scene: &Scene, user: &str) -> Modern {
     scene.stage.modern_with(&scene.stage.token_of(user, "editor"))
 }
 
-/// `user` connects the account of the same name.
-async fn connect(scene: &Scene, user: &str) {
+/// `user` connects the account of the same name, with a token that lasts for so many seconds.
+async fn connect(scene: &Scene, user: &str, lasts: i64) {
     let asked = ask(&client(scene, user), CALLS[0]).await;
     let (granted, now) = (granted(&scene.hub, user).await, scene.stage.clock.now());
-    let new = grant(&scene.hub, &granted, now);
+    let mut new = grant(&scene.hub, &granted, now);
+    new.expires_at = Some(now + SignedDuration::from_secs(lasts));
     store_grant(&scene.stage.app().store, &asked.url(), &granted, new, now).await;
 }
 
@@ -42,10 +44,9 @@ fn seen(scene: &Scene) -> Vec<String> {
 async fn what_ends_for_one_user_goes_on_for_the_other() {
     let scene = scene().await;
     for user in ["user-1", "user-2"] {
-        connect(&scene, user).await;
+        connect(&scene, user, 0).await;
     }
     scene.hub.revoke_grants_of("user-1");
-    scene.stage.clock.forward(HOUR);
     for call in CALLS {
         ask(&client(&scene, "user-1"), call).await;
         let reply = client(&scene, "user-2").call(call.0, call.1).await;
@@ -70,11 +71,11 @@ async fn what_ends_for_one_user_goes_on_for_the_other() {
 #[tokio::test]
 async fn what_one_user_connected_is_used_for_no_other() {
     let scene = scene().await;
-    connect(&scene, "user-1").await;
+    connect(&scene, "user-1", HOUR).await;
     for call in CALLS {
         ask(&client(&scene, "user-2"), call).await;
     }
-    connect(&scene, "user-2").await;
+    connect(&scene, "user-2", HOUR).await;
     scene.hub.revoke_grants_of("user-2");
     for call in CALLS {
         ask(&client(&scene, "user-2"), call).await;
@@ -90,9 +91,8 @@ async fn what_one_user_connected_is_used_for_no_other() {
 async fn two_users_at_once_get_their_own() {
     let scene = scene().await;
     for user in ["user-1", "user-2"] {
-        connect(&scene, user).await;
+        connect(&scene, user, 0).await;
     }
-    scene.stage.clock.forward(HOUR);
     let calls = (0..20).map(|count| {
         let client = client(&scene, if count % 2 == 0 { "user-1" } else { "user-2" });
         async move { client.call(CALLS[0].0, CALLS[0].1).await }

@@ -80,7 +80,7 @@ async fn a_dead_refresh_token_leads_to_a_question() {
         DeadToken::InvalidGrant,
         DeadToken::Code("invalid_request"),
         DeadToken::Says(400, "text/plain", "Token has been expired or revoked."),
-        DeadToken::Says(401, "text/html", "<p>unknown token</p>"),
+        DeadToken::Says(400, "text/html", "<p>unknown token</p>"),
         DeadToken::Says(400, "application/json", ""),
     ] {
         let scene = Scene::expired().await;
