@@ -148,6 +148,14 @@ impl Provider {
         vault.grants.iter().filter(|grant| grant.subject == subject && !grant.ended).count()
     }
 
+    /// Whose access token or refresh token this is, be it good or not.
+    pub fn subject_of(&self, token: &str) -> Option<String> {
+        let vault = lock(&self.inner.vault);
+        let of_access = vault.access.get(token).map(|access| access.grant);
+        let grant = of_access.or_else(|| vault.refresh.get(token).map(|refresh| refresh.grant))?;
+        Some(vault.grants[grant].subject.clone())
+    }
+
     /// What it did so far.
     pub fn counts(&self) -> Counts {
         *lock(&self.inner.counts)

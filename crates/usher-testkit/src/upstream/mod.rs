@@ -3,9 +3,11 @@
 mod builder;
 mod conformance;
 mod gate;
+mod guard;
 mod legacy;
 mod modern;
 mod output;
+mod protect;
 mod question;
 mod rounds;
 mod run;
@@ -17,6 +19,7 @@ mod streams;
 
 pub use builder::{Builder, Eras};
 pub use gate::Gate;
+pub use guard::{ChallengeMetadata, Guard, Guarded, ResourceMetadata, ResourcePlace};
 pub use question::Question;
 pub use script::{Answered, Call, Refusal, Script};
 pub use sessions::SessionInfo;
@@ -53,6 +56,7 @@ struct Inner {
     violations: Mutex<Vec<String>>,
     forbidden: Mutex<Vec<String>>,
     shelf: Mutex<Shelf>,
+    guard: Mutex<Option<Guard>>,
     sessions: Mutex<BTreeMap<String, sessions::Session>>,
     streams: Mutex<Vec<streams::Open>>,
     questions: Mutex<HashMap<Exchange, oneshot::Sender<Answered>>>,
@@ -92,6 +96,7 @@ impl Upstream {
             violations: Mutex::default(),
             forbidden: Mutex::default(),
             shelf: Mutex::default(),
+            guard: Mutex::default(),
             sessions: Mutex::default(),
             streams: Mutex::default(),
             questions: Mutex::default(),

@@ -11,6 +11,7 @@ use super::conformance::is_modern;
 use super::run::Task;
 use super::{Inner, Refusal, legacy, modern};
 use crate::door::Switch;
+use crate::provider::play;
 use crate::{Era, Message, Outcome, Recorded, json, quote};
 
 pub(super) fn router(inner: Arc<Inner>) -> Router {
@@ -38,14 +39,23 @@ async fn handle(
         inner.log.settle(&entry, Outcome::Answered);
         answer
     };
+    if let Some((document, behaviour)) = inner.resource_metadata(&entry) {
+        return settled(play(behaviour, &switch, "", || document).await);
+    }
     if entry.path.split('?').next() != Some("/mcp") {
-        inner.violation(format!("{} {}: not the MCP endpoint", entry.http_method, entry.path));
+        // Clients look for metadata where there may be none.
+        if !entry.path.starts_with("/.well-known/") {
+            inner.violation(format!("{} {}: not the MCP endpoint", entry.http_method, entry.path));
+        }
         return settled(plain(StatusCode::NOT_FOUND, ""));
     }
     if let Some((name, value, refusal)) = &inner.config.required
         && entry.header(name) != Some(value)
     {
         return settled(refused(refusal));
+    }
+    if let Err(refusal) = inner.admit(&entry) {
+        return settled(*refusal);
     }
     match entry.http_method {
         Method::POST => {}

@@ -205,14 +205,13 @@ fn complete(table: &Table<'_>, definition: &Definition, values: &mut BTreeMap<St
         if values.contains_key(&input.name) {
             continue;
         }
-        match input.accept("") {
-            Ok(value) => drop(values.insert(input.name.clone(), value)),
-            Err(_) => {
-                let example = input.example.as_deref().unwrap_or("…");
-                let fix = format!("add values = {{ {} = {example:?} }}: {}", input.name, input.label.get("en"));
-                table.fault("values", format!("the provider wants to know its {}", input.name), fix);
-            }
+        if let Ok(value) = input.accept("") {
+            values.insert(input.name.clone(), value);
+            continue;
         }
+        let example = input.example.as_deref().unwrap_or("…");
+        let fix = format!("add values = {{ {} = {example:?} }}: {}", input.name, input.label.get("en"));
+        table.fault("values", format!("the provider wants to know its {}", input.name), fix);
     }
 }
 

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 use zeroize::Zeroizing;
 
 use super::field::is_field_name;
 
-/// A text with fields of a provider in braces. `{{` and `}}` stand for the braces themselves.
+/// A text with fields of a provider in braces. `{{` and `}}` stand for the braces themselves; `{basic(user, password)}` for
+/// the two fields as `Basic` authentication wants them (RFC 7617).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     parts: Vec<Part>,
@@ -18,6 +20,8 @@ pub struct Template {
 enum Part {
     Literal(String),
     Field(String),
+    /// `user:password` in base64; nothing behind the colon where there is one field.
+    Basic(Vec<String>),
 }
 
 /// Why a template cannot be read or rendered. Never shows a secret.
@@ -60,13 +64,11 @@ impl Template {
                 after
             } else if let Some(after) = brace.strip_prefix('{') {
                 let (field, after) = after.split_once('}').ok_or(TemplateError::Unclosed)?;
-                if !is_field_name(field) {
-                    return Err(TemplateError::FieldName(field.to_owned()));
-                }
+                let part = part(field).ok_or_else(|| TemplateError::FieldName(field.to_owned()))?;
                 if !literal.is_empty() {
                     parts.push(Part::Literal(std::mem::take(&mut literal)));
                 }
-                parts.push(Part::Field(field.to_owned()));
+                parts.push(part);
                 after
             } else {
                 return Err(TemplateError::Unopened);
@@ -92,10 +94,14 @@ impl Template {
 
     /// The fields of the template, in order, repeated where the template repeats them.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().filter_map(|part| match part {
-            Part::Field(name) => Some(name.as_str()),
-            Part::Literal(_) => None,
-        })
+        self.parts
+            .iter()
+            .flat_map(|part| match part {
+                Part::Field(name) => std::slice::from_ref(name),
+                Part::Basic(names) => names,
+                Part::Literal(_) => &[],
+            })
+            .map(String::as_str)
     }
 
     /// The text with the secrets in place; `None` if one is missing.
@@ -128,13 +134,23 @@ impl Template {
     }
 
     fn text(&self, secrets: &BTreeMap<String, SecretString>) -> Result<Zeroizing<String>, TemplateError> {
+        let value = |name: &String| {
+            let secret = secrets.get(name).ok_or_else(|| TemplateError::MissingField(name.clone()))?;
+            Ok(secret.expose_secret())
+        };
+        let mut pairs = Vec::new();
+        for part in &self.parts {
+            if let Part::Basic(names) = part {
+                pairs.push(basic(&names.iter().map(value).collect::<Result<Vec<_>, _>>()?)?);
+            }
+        }
+        let mut pairs = pairs.iter();
         let mut values = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
             values.push(match part {
                 Part::Literal(text) => text.as_str(),
-                Part::Field(name) => {
-                    secrets.get(name).ok_or_else(|| TemplateError::MissingField(name.clone()))?.expose_secret()
-                }
+                Part::Field(name) => value(name)?,
+                Part::Basic(_) => pairs.next().map_or("", |pair| pair.as_str()),
             });
         }
         // Sized at once: a text that grows leaves copies of itself in memory.
@@ -150,7 +166,7 @@ impl Template {
     pub(super) fn is_header_value(&self) -> bool {
         let literal = |part: &Part| match part {
             Part::Literal(text) => is_visible(text),
-            Part::Field(_) => true,
+            Part::Field(_) | Part::Basic(_) => true,
         };
         let starts = |part: &Part| matches!(part, Part::Literal(text) if text.starts_with(' '));
         let ends = |part: &Part| matches!(part, Part::Literal(text) if text.ends_with(' '));
@@ -159,6 +175,29 @@ impl Template {
             && !self.parts.first().is_some_and(starts)
             && !self.parts.last().is_some_and(ends)
     }
+}
+
+/// What stands in braces.
+fn part(text: &str) -> Option<Part> {
+    let Some(names) = text.strip_prefix("basic(").and_then(|rest| rest.strip_suffix(')')) else {
+        return is_field_name(text).then(|| Part::Field(text.to_owned()));
+    };
+    let names: Vec<String> = names.split(',').map(|name| name.trim().to_owned()).collect();
+    (names.len() <= 2 && names.iter().all(|name| is_field_name(name))).then_some(Part::Basic(names))
+}
+
+/// User and password as `Basic` wants them. A control character, which nobody would see in it, is refused.
+fn basic(values: &[&str]) -> Result<Zeroizing<String>, TemplateError> {
+    let [user, rest @ ..] = values else { return Ok(Zeroizing::default()) };
+    let password = rest.first().copied().unwrap_or_default();
+    if [user, password].iter().any(|value| value.chars().any(char::is_control)) {
+        return Err(TemplateError::HeaderValue);
+    }
+    let mut pair = Zeroizing::new(String::with_capacity(user.len() + password.len() + 1));
+    pair.push_str(user);
+    pair.push(':');
+    pair.push_str(password);
+    Ok(Zeroizing::new(STANDARD.encode(pair.as_bytes())))
 }
 
 /// Whether there are only visible ASCII characters and spaces.
@@ -189,6 +228,27 @@ mod tests {
         let template = Template::parse("v1").unwrap();
         assert_eq!(template.render(&BTreeMap::new()).unwrap().expose_secret(), "v1");
         assert_eq!(template.fields().count(), 0);
+    }
+
+    /// Kind 24: user and password, or a key in the place of the user.
+    #[test]
+    fn kind_24_user_and_password_are_what_basic_wants() {
+        let template = Template::parse("Basic {basic(user, password)}").unwrap();
+        assert_eq!(template.fields().collect::<Vec<_>>(), ["user", "password"]);
+        assert!(template.is_header_value());
+        let value = template.header_value(&secrets(&[("user", "Aladdin"), ("password", "open sesame")])).unwrap();
+        assert_eq!(value, "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+        let international = template.header_value(&secrets(&[("user", "test"), ("password", "123£")])).unwrap();
+        assert_eq!(international, "Basic dGVzdDoxMjPCow==", "RFC 7617, section 2.1");
+        let missing = template.header_value(&secrets(&[("user", "a")])).unwrap_err();
+        assert_eq!(missing, TemplateError::MissingField("password".to_owned()));
+        let hidden = template.header_value(&secrets(&[("user", "a"), ("password", "b\r\nX: 1")])).unwrap_err();
+        assert_eq!(hidden, TemplateError::HeaderValue);
+        let key = Template::parse("Basic {basic(api_key)}").unwrap();
+        assert_eq!(key.header_value(&secrets(&[("api_key", "k")])).unwrap(), "Basic azo=");
+        for wrong in ["{basic()}", "{basic(a,b,c)}", "{basic(a, B)}", "{basic(a}", "{basic a}", "{basic(a)x}"] {
+            assert!(matches!(Template::parse(wrong), Err(TemplateError::FieldName(_))), "{wrong}");
+        }
     }
 
     #[test]

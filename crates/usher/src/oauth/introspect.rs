@@ -16,14 +16,16 @@ pub(super) async fn complete(egress: &Egress, server: &Server, client: &Client, 
     if tokens.expires_at.is_some() {
         return;
     }
-    match ask(egress, server, client, tokens).await {
-        Some(Ok(document)) => {
-            if document.get("active") == Some(&Value::Bool(true)) {
-                tokens.expires_at = document.get("exp").and_then(|exp| lifetime::at(exp, Expires::Unix, now));
-            }
+    let document = match ask(egress, server, client, tokens).await {
+        Some(Ok(document)) => document,
+        Some(Err(error)) => {
+            tracing::info!(issuer = server.issuer(), error, "a token could not be asked about");
+            return;
         }
-        Some(Err(error)) => tracing::info!(issuer = server.issuer(), error, "a token could not be asked about"),
-        None => {}
+        None => return,
+    };
+    if document.get("active") == Some(&Value::Bool(true)) {
+        tokens.expires_at = document.get("exp").and_then(|exp| lifetime::at(exp, Expires::Unix, now));
     }
 }
 

@@ -45,7 +45,7 @@ fn seconds(value: &Value, of_a_second: f64) -> Option<SignedDuration> {
     };
     // NaN and what is not positive are no lifetime. What is huge is cut where it still is a time.
     let seconds = number / of_a_second;
-    if !(seconds >= 1.0) {
+    if seconds.is_nan() || seconds < 1.0 {
         return None;
     }
     #[allow(clippy::cast_possible_truncation, reason = "between 1 and 10^12")]

@@ -20,6 +20,7 @@ mod keep_alive;
 mod keys_command;
 mod limits;
 mod lossless;
+mod mcp_authorization;
 mod needs_legacy;
 mod needs_modern;
 mod oauth_flow;
