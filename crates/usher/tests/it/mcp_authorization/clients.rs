@@ -53,6 +53,7 @@ async fn a_client_that_was_forgotten_is_made_anew() {
     let failed = person.come_back(&back).await;
     assert_ne!(failed.heading().as_deref(), Some("Connected"), "{}", failed.describe());
 
+    person.agree(&failed, &[]).await;
     let done = scene.connect(&person, &asked.url()).await;
     assert_eq!(done.heading().as_deref(), Some("Connected"), "{}", done.describe());
     assert!(went(&retry(&client, CALL, &asked, ACCEPT).await));
@@ -79,7 +80,7 @@ async fn where_no_client_can_be_had_the_page_says_so() {
     let scene = Scene::new().await;
     scene.provider.set(|settings| settings.registry.registration = Registration::Refused(403, "access_denied"));
     let page = scene.page(&scene.stage.person().await).await;
-    assert!(page.text().contains("is not known there"), "{}", page.text());
+    assert!(page.text().contains("does not accept this Usher as an app"), "{}", page.text());
     assert!(!page.text().contains("access_denied"), "what the server says is for the log: {}", page.text());
 }
 

@@ -38,8 +38,8 @@ async fn a_legacy_client_connects_by_the_one_tool() {
     client.respond(question.id().unwrap(), ACCEPT).await;
     scene.connect(&scene.stage.person().await, &question.string(&["params", "url"]).unwrap()).await;
     assert!(stream.reply().await.content_text().contains("is connected"));
-    get.expect("notifications/tools/list_changed").await;
     assert!(names(&client.call("tools/list", "{}").await.result()).contains(&"list_notes"));
+    get.expect("notifications/tools/list_changed").await;
     assert!(went(&client.call(CALL.0, CALL.1).await));
     scene.assert_clean();
 }

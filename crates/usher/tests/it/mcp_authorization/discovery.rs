@@ -46,7 +46,7 @@ async fn without_s256_nobody_is_sent_anywhere() {
             .provider
             .set(|settings| settings.server.metadata = json!({ "code_challenge_methods_supported": methods }));
         let page = scene.page(&scene.stage.person().await).await;
-        assert!(page.text().contains("is not safe"), "{}", page.text());
+        assert!(page.text().contains("does not support a sign-in that is safe (PKCE)"), "{}", page.text());
         assert!(scene.provider.requests_to(Endpoint::Registration).is_empty());
     }
 }

@@ -31,7 +31,7 @@ async fn a_call_goes_on_once_the_server_s_own_account_is_connected() {
 
     let reply = retry(&client, CALL, &asked, ACCEPT).await;
     assert!(went(&reply), "{}", reply.text());
-    let exchanged = token_requests(&scene.provider);
+    let exchanged = token_requests(&scene.provider, Endpoint::Token);
     assert_eq!(exchanged.len(), 1);
     assert_eq!(exchanged[0]["resource"], scene.stage.upstream.url());
     let token = scene.sent().pop().flatten().unwrap();
@@ -64,7 +64,7 @@ async fn a_refresh_is_for_this_server_as_well() {
     scene.provider.end_access_tokens_of("user-1");
     let reply = client.call(CALL.0, CALL.1).await;
     assert!(went(&reply), "{}", reply.text());
-    let requests = token_requests(&scene.provider);
+    let requests = token_requests(&scene.provider, Endpoint::Refresh);
     let refreshed = requests.last().unwrap();
     assert_eq!(refreshed["grant_type"], "refresh_token");
     assert_eq!(refreshed["resource"], scene.stage.upstream.url());

@@ -147,10 +147,10 @@ pub fn url(text: &str) -> reqwest::Url {
     reqwest::Url::parse(text).unwrap()
 }
 
-/// The parameters of each request to the token endpoint.
-pub fn token_requests(provider: &Provider) -> Vec<BTreeMap<String, String>> {
+/// The parameters of each request that brings a code, or a refresh token.
+pub fn token_requests(provider: &Provider, endpoint: Endpoint) -> Vec<BTreeMap<String, String>> {
     let of = |body: &[u8]| parameters(&format!("http://x/?{}", text(body)));
-    provider.requests_to(Endpoint::Token).iter().map(|request| of(&request.body)).collect()
+    provider.requests_to(endpoint).iter().map(|request| of(&request.body)).collect()
 }
 
 /// The text of a body.
