@@ -6,8 +6,12 @@ use http::Method;
 use serde_json::Value;
 use usher_testkit::{
     free_port,
-    oauth::{CLIENT, CLIENT_SECRET, Endpoint, Provider, Trouble, settings::ErrorReply},
+    oauth::{
+        CLIENT, CLIENT_SECRET, Endpoint, Provider, Trouble,
+        settings::{ErrorReply, Registration},
+    },
     provider::{Api, Behaviour},
+    upstream::{Guard, Upstream},
 };
 
 use crate::{
@@ -242,4 +246,29 @@ async fn kind_24_a_check_that_is_content_with_anybody_is_a_warning() {
         api.requests().iter().all(|request| request.http_method == Method::GET && request.header("x-key").is_none())
     );
     assert!(says(folder.path(), &["test", "plain"], 0).await.contains("taken as it is"));
+}
+
+/// R-OAUTH-04: an MCP server that demands its own sign-in says who makes its tokens; no client is registered by asking.
+#[tokio::test]
+async fn a_server_with_its_own_sign_in_says_who_makes_its_tokens() {
+    let (folder, provider) = (Folder::new(), Provider::start().await);
+    let upstream = Upstream::builder().start().await;
+    upstream.guard(Guard::by(&provider));
+    provider.set(|settings| settings.registry.registration = Registration::Open);
+    let port = free_port();
+    let notes = "[egress]\nallow = [\"127.0.0.1\"]\n[[provider]]\nname = \"notes\"\nkind = \"mcp\"\n";
+    config(folder.path(), port, &upstream.url(), notes);
+    let file = folder.path().join("usher.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("{text}[[upstream.needs]]\nprovider = \"notes\"\n")).unwrap();
+    let told = says(folder.path(), &["test", "notes"], 0).await;
+    assert!(told.contains(&format!("{} makes the tokens of weather", provider.issuer())), "{told}");
+    assert!(told.contains(&format!("http://127.0.0.1:{port}/callback/notes/")), "{told}");
+    assert!(told.contains("becomes known there by registration"), "{told}");
+    provider.set(|settings| settings.registry.registration = Registration::Missing);
+    let told = says(folder.path(), &["test", "notes"], 1).await;
+    assert!(lines(&told, "fault")[0].contains("no way to become known there by itself; register one"), "{told}");
+    assert_eq!((provider.clients().len(), provider.count(Endpoint::Registration)), (1, 0));
+    assert_eq!((provider.count(Endpoint::Token), provider.count(Endpoint::Authorization)), (0, 0));
+    assert!(says(folder.path(), &["show", "notes"], 0).await.contains("found out at the server"));
 }
