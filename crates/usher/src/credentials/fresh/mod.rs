@@ -207,6 +207,7 @@ impl Fresh {
             return Ok(());
         }
         if renew::is_forgotten(&credential, now)
+            || credential.attempts >= renew::TRIES
             || self.parts.plan(&credential).is_err()
             || !self.parts.is_of_its_server(&credential).await
         {

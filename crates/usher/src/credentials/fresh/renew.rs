@@ -35,6 +35,10 @@ const LOOK: Duration = Duration::from_secs(1);
 /// What was not used for so long is not renewed ahead any more. It is when it is used again, if its provider still knows it.
 const FORGOTTEN: SignedDuration = SignedDuration::from_hours(24 * 30);
 
+/// After so many failures in a row, half a day of them, nobody tries ahead of a use any more; and a provider that refuses our client
+/// for this grant as long is taken at its word.
+pub(super) const TRIES: u32 = 48;
+
 /// Whether nobody has used it for so long that it is not kept alive for them.
 pub(super) fn is_forgotten(credential: &Credential, now: Timestamp) -> bool {
     let used_at = credential.last_used_at.max(Some(credential.created_at)).unwrap_or(now);
@@ -170,6 +174,9 @@ impl Parts {
             _ => (Trouble::Away, None),
         };
         let attempts = before.attempts.saturating_add(1);
+        if trouble == Trouble::Registration && attempts >= TRIES {
+            return self.ended(lease, error).await;
+        }
         let at = again_at(attempts, asked, now, &*self.random);
         match trouble {
             Trouble::Limited | Trouble::Registration => self.pauses.pause_provider(&plan.pace, trouble, at, now),
