@@ -290,6 +290,7 @@ fn every_page_has_a_title_of_its_own() {
             // The page after a refused answer is the same page; that it has a fault is said first.
             let same = ["connect-refused", "connect-wrong", "connect-shared", "allow-refused"].contains(&name)
                 || name.starts_with("failed-")
+                || name == "callback-refused"
                 || name.starts_with("oauth-");
             if let Some(other) = seen.insert(title, name) {
                 assert!(same, "{name} is titled as {other}");

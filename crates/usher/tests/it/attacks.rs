@@ -3,6 +3,7 @@
 
 mod addresses;
 mod bodies;
+mod callback;
 mod consent;
 mod https;
 mod markup;

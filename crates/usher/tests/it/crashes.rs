@@ -3,6 +3,7 @@
 //! gone.
 
 mod account;
+mod callback;
 mod legacy;
 mod modern;
 mod page;
@@ -51,6 +52,14 @@ crashes! {
     consented: Consented => page::submits;
     check_sending: CheckSending => page::submits;
     check_answered: CheckAnswered => page::submits;
+    flow_stored: FlowStored => callback::leaves;
+    flow_claimed: FlowClaimed => callback::comes_back;
+    exchange_sending: ExchangeSending => callback::comes_back;
+    exchange_answered: ExchangeAnswered => callback::comes_back;
+    completing_a_grant: Completing => callback::completes;
+    completion_of_a_grant_uncommitted: CompletionUncommitted => callback::completes;
+    completion_of_a_grant_committed: CompletionCommitted => callback::completes;
+    completion_of_a_grant_told: CompletionTold => callback::completes;
     completing: Completing => page::submits;
     completion_uncommitted: CompletionUncommitted => page::submits;
     completion_committed: CompletionCommitted => page::submits;
