@@ -14,6 +14,7 @@ use usher_testkit::agent;
 use usher_testkit::client::{Legacy, Modern};
 use usher_testkit::oauth::settings::{ClientAuth, MetadataPlace, Pkce, RegisteredSecret, Registration};
 use usher_testkit::oauth::{Endpoint, Provider, ReplyIssuer};
+use usher_testkit::provider::Behaviour;
 use usher_testkit::upstream::{ChallengeMetadata, Guard, ResourcePlace, Script, Upstream};
 
 /// An access token of `user-1` for a resource.
@@ -133,6 +134,8 @@ async fn challenge_and_metadata_of_the_resource_can_be_wrong_missing_or_elsewher
         let client = Modern::new(upstream.url()).token(&token);
         assert_eq!(client.call("tools/list", "{}").await.status, status, "the issuer has changed");
     }
+    upstream.change_guard(|guard| guard.metadata.behaviour = Behaviour::Status(503));
+    assert_eq!(document(&place).await.0, 503);
     upstream.change_guard(|guard| {
         guard.metadata.places.clear();
         guard.metadata_in_challenge = ChallengeMetadata::Says("http://169.254.169.254/".to_owned());

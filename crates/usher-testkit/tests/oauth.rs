@@ -4,6 +4,7 @@
 
 mod relying;
 
+use http::{HeaderMap, StatusCode, header};
 use relying::{
     Answer, BACK, account, asking, code, code_fields, connect, consent, exchange, field, refresh, refreshing, request,
     revoke,
@@ -12,7 +13,7 @@ use serde_json::json;
 use usher_testkit::agent;
 use usher_testkit::oauth::settings::{ClientAuth, Reuse};
 use usher_testkit::oauth::{Account, CLIENT, CLIENT_SECRET, Client, Counts, Endpoint, Provider, Trouble};
-use usher_testkit::person::Person;
+use usher_testkit::person::{Page, Person};
 use usher_testkit::provider::Behaviour;
 use usher_testkit::upstream::Gate;
 
@@ -60,6 +61,17 @@ async fn a_person_who_denies_leads_to_an_error_and_no_code() {
     assert_eq!(field(failed.location().unwrap(), "error").as_deref(), Some("server_error"));
     assert_eq!(provider.counts().codes, 0);
     provider.assert_clean();
+
+    // The way of the fake person over any issuer, from a page of ours that leads there.
+    provider.set(|settings| settings.authorization.error = None);
+    let leading = |address: &str| {
+        let headers = HeaderMap::from_iter([(header::LOCATION, address.parse().unwrap())]);
+        let (url, status) = ("http://127.0.0.1:9/connect".to_owned(), StatusCode::SEE_OTHER);
+        Page { url, status, headers, html: String::new(), hops: Vec::new() }
+    };
+    let page = leading(&asking(&provider, &[]));
+    assert!(person.at_issuer(&page, "user-1").await.starts_with(&format!("{BACK}?code=")));
+    assert!(person.at_issuer(&page, "deny").await.starts_with(&format!("{BACK}?error=access_denied")));
 }
 
 #[tokio::test]

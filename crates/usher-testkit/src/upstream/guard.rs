@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Upstream;
 use crate::oauth::{Provider, TokenBook};
+use crate::provider::Behaviour;
 use crate::record::lock;
 
 /// Which requests need an access token.
@@ -62,6 +63,8 @@ pub struct ResourceMetadata {
     pub scopes_supported: Option<Vec<&'static str>>,
     /// Put over the document; null takes a member out.
     pub document: Value,
+    /// What happens to whoever asks for it; [`Behaviour::Check`] is as usual.
+    pub behaviour: Behaviour,
 }
 
 /// What an upstream demands. All of it can be changed while it runs.
@@ -108,6 +111,7 @@ impl Guard {
                 authorization_servers: vec![provider.issuer()],
                 scopes_supported: None,
                 document: Value::Object(Map::new()),
+                behaviour: Behaviour::Check,
             },
         }
     }

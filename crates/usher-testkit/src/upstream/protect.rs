@@ -9,11 +9,12 @@ use super::guard::{ChallengeMetadata, Guard, Guarded};
 use super::serve::plain;
 use crate::Recorded;
 use crate::idp::merge;
+use crate::provider::Behaviour;
 use crate::record::lock;
 
 impl Inner {
-    /// The metadata of the resource, where the request is for it.
-    pub(super) fn resource_metadata(&self, entry: &Recorded) -> Option<Response> {
+    /// The metadata of the resource, where the request is for it, and what is to happen instead.
+    pub(super) fn resource_metadata(&self, entry: &Recorded) -> Option<(Response, Behaviour)> {
         let guard = lock(&self.guard).clone()?;
         let path = entry.path.split('?').next().unwrap_or_default();
         if !guard.metadata.places.iter().any(|place| place.path() == path) {
@@ -29,7 +30,7 @@ impl Inner {
         });
         merge(&mut document, &json!({ "scopes_supported": guard.metadata.scopes_supported }));
         merge(&mut document, &guard.metadata.document);
-        Some(plain(StatusCode::OK, &document.to_string()))
+        Some((plain(StatusCode::OK, &document.to_string()), guard.metadata.behaviour))
     }
 
     /// Lets a request in, or says what is missing.

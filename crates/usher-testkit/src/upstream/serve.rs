@@ -11,6 +11,7 @@ use super::conformance::is_modern;
 use super::run::Task;
 use super::{Inner, Refusal, legacy, modern};
 use crate::door::Switch;
+use crate::provider::play;
 use crate::{Era, Message, Outcome, Recorded, json, quote};
 
 pub(super) fn router(inner: Arc<Inner>) -> Router {
@@ -38,8 +39,8 @@ async fn handle(
         inner.log.settle(&entry, Outcome::Answered);
         answer
     };
-    if let Some(document) = inner.resource_metadata(&entry) {
-        return settled(document);
+    if let Some((document, behaviour)) = inner.resource_metadata(&entry) {
+        return settled(play(behaviour, &switch, "", || document).await);
     }
     if entry.path.split('?').next() != Some("/mcp") {
         // Clients look for metadata where there may be none.

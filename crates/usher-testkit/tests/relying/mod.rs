@@ -7,9 +7,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::HeaderMap;
 use reqwest::{RequestBuilder, Url};
-use serde_json::{Value, json};
+use serde_json::Value;
 use usher_testkit::agent;
-use usher_testkit::oauth::{CLIENT, CLIENT_SECRET, Endpoint, Provider, Who};
+use usher_testkit::oauth::{CLIENT, CLIENT_SECRET, Endpoint, Provider, Settings, Who};
 use usher_testkit::person::Person;
 
 pub(crate) const BACK: &str = "http://127.0.0.1:9/callback/fake";
@@ -146,11 +146,25 @@ pub(crate) async fn revoke(provider: &Provider, token: &str) -> Answer {
     Answer::of(request(&provider.url(Endpoint::Revocation), &[("token", token)])).await
 }
 
+/// A provider with these settings.
+pub(crate) async fn with(change: impl FnOnce(&mut Settings)) -> Provider {
+    let provider = Provider::start().await;
+    provider.set(change);
+    provider
+}
+
+/// The error that consent leads to.
+pub(crate) async fn error_of(provider: &Provider, change: &[(&str, &str)]) -> Option<String> {
+    field(&consent(provider, change).await, "error")
+}
+
+/// A token request with these fields beside the usual ones.
+pub(crate) async fn exchange_with(provider: &Provider, code: &str, more: &[(&str, &str)]) -> Answer {
+    let fields = [code_fields(code), more.to_vec()].concat();
+    Answer::of(request(&provider.url(Endpoint::Token), &fields)).await
+}
+
 /// JSON as the body.
 pub(crate) fn json_body(request: RequestBuilder, body: &Value) -> RequestBuilder {
     request.header("content-type", "application/json").body(body.to_string())
-}
-
-pub(crate) fn no_members() -> Value {
-    json!({})
 }

@@ -21,6 +21,7 @@ mod keys_command;
 mod letting_go;
 mod limits;
 mod lossless;
+mod mcp_authorization;
 mod needs_legacy;
 mod needs_modern;
 mod oauth_flow;
