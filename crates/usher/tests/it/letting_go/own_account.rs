@@ -16,6 +16,11 @@ use crate::{
     refresh::scene::{Scene, furnish, grant, granted, token_of},
 };
 
+/// The server, as it is called: it serves several.
+fn url(scene: &Scene) -> String {
+    format!("{}?tenant=1", scene.stage.upstream.url())
+}
+
 /// A server that demands an account at itself, at which the person has one.
 async fn connected() -> (Scene, Person) {
     let hub = Provider::start().await;
@@ -26,13 +31,15 @@ async fn connected() -> (Scene, Person) {
     );
     let stage = Stage::with(Setup { free: true, more, ..Setup::default() }, Upstream::start().await).await;
     furnish(&stage.upstream, &hub);
-    let scene = Scene { stage, hub };
+    let mut scene = Scene { stage, hub };
+    let (bare, own) = (scene.stage.upstream.url(), url(&scene));
+    scene.configured(|text| text.replace(&format!("\"{bare}\""), &format!("\"{own}\""))).await;
     let reply = granted(&scene.hub, "user-1").await;
     let server = GrantServer {
         issuer: scene.hub.issuer(),
         token_endpoint: Some(scene.hub.url(Endpoint::Token)),
         revocation_endpoint: Some(scene.hub.url(Endpoint::Revocation)),
-        resource: Some(scene.stage.upstream.url()),
+        resource: Some(own),
         client: GrantClient {
             id: CLIENT.to_owned(),
             secret: None::<SecretString>,
@@ -55,8 +62,8 @@ async fn a_token_for_one_server_goes_to_no_other_and_back_again_nobody_is_asked(
     let other = Upstream::start().await;
     furnish(&other, &scene.hub);
     let token = token_of(&scene.stored().await).to_owned();
-    let old = scene.stage.upstream.url();
-    for new in [format!("{old}?tenant=2"), other.url()] {
+    let old = url(&scene);
+    for new in [format!("{}?tenant=2", scene.stage.upstream.url()), other.url()] {
         let seen = scene.stage.upstream.requests().len();
         scene.configured(|text| text.replace(&format!("\"{old}\""), &format!("\"{new}\""))).await;
         for call in CALLS {
