@@ -71,21 +71,18 @@ fn read(bytes: &[u8]) -> Vec<Challenge> {
     for _ in 0..PARAMETERS_AT_MOST {
         reader.skip(|byte| matches!(byte, b' ' | b'\t' | b','));
         let Some(word) = reader.word() else { break };
-        match reader.value() {
-            Some(value) => {
-                if let Some(challenge) = found.last_mut().filter(|_| counts) {
-                    challenge.add(word, value);
-                }
+        if let Some(value) = reader.value() {
+            if let Some(challenge) = found.last_mut().filter(|_| counts) {
+                challenge.add(word, value);
             }
-            // A word without a value begins a challenge.
-            None => {
-                counts = word.eq_ignore_ascii_case(b"bearer");
-                if counts {
-                    found.push(Challenge::default());
-                } else {
-                    reader.token68();
-                }
-            }
+            continue;
+        }
+        // A word without a value begins a challenge.
+        counts = word.eq_ignore_ascii_case(b"bearer");
+        if counts {
+            found.push(Challenge::default());
+        } else {
+            reader.token68();
         }
     }
     found
@@ -190,6 +187,7 @@ mod tests {
         Challenge::of(&headers)
     }
 
+    #[allow(clippy::unnecessary_wraps, reason = "as what it is compared with")]
     fn challenge(resource_metadata: Option<&str>, scopes: &[&str], error: Option<&str>) -> Option<Challenge> {
         Some(Challenge {
             resource_metadata: resource_metadata.map(str::to_owned),

@@ -43,9 +43,12 @@ pub(crate) struct Asked {
     pub(crate) body: String,
 }
 
+/// Status, headers and body.
+type Said = (u16, Vec<(&'static str, String)>, String);
+
 #[derive(Default)]
 struct Known {
-    answers: Mutex<HashMap<String, (u16, Vec<(&'static str, String)>, String)>>,
+    answers: Mutex<HashMap<String, Said>>,
     asked: Mutex<Vec<Asked>>,
 }
 
