@@ -69,10 +69,15 @@ impl Pauses {
         keep(&self.providers, provider.to_owned(), Pause { until, trouble: Trouble::Away, failures }, now);
     }
 
-    /// A credential of a provider was renewed.
-    pub(super) fn end(&self, key: &CredentialKey, provider: &str) {
+    /// A credential of a provider was renewed: it is there again. What it asked for itself holds, since the one that was renewed
+    /// may have been under way by then.
+    pub(super) fn end(&self, key: &CredentialKey, provider: &str, now: Timestamp) {
         lock(&self.credentials).remove(key);
-        lock(&self.providers).remove(provider);
+        let mut providers = lock(&self.providers);
+        let keeps = |pause: &Pause| pause.trouble == Trouble::Limited && pause.rest(now).is_some();
+        if !providers.get(provider).is_some_and(keeps) {
+            providers.remove(provider);
+        }
     }
 }
 
@@ -166,7 +171,9 @@ mod tests {
         assert_eq!(rest(&other), Some((60, Trouble::Limited)));
         assert_eq!(pauses.of_provider("post", now()), None);
         assert_eq!(pauses.rest(&key(), "hub", in_seconds(60)), None, "it is over");
-        pauses.end(&key(), "hub");
+        pauses.end(&key(), "hub", now());
+        assert_eq!(rest(&other), Some((60, Trouble::Limited)), "what it asked for itself holds");
+        pauses.end(&key(), "hub", in_seconds(60));
         assert_eq!((rest(&key()), rest(&other)), (None, None));
     }
 
@@ -183,7 +190,7 @@ mod tests {
             let rest = pauses.of_provider("hub", now()).unwrap().as_secs();
             assert!((least..=least + least / 5).contains(&rest), "{rest}");
         }
-        pauses.end(&key(), "hub");
+        pauses.end(&key(), "hub", now());
         pauses.failed("hub", now(), &SystemRandom);
         assert_eq!(pauses.of_provider("hub", now()), None, "it began anew");
     }

@@ -134,7 +134,7 @@ impl Parts {
                 }
             }
         };
-        self.pauses.end(&before.key(), &plan.pace);
+        self.pauses.end(&before.key(), &plan.pace, now);
         match stored {
             Some(stored) => {
                 tracing::info!(provider = stored.provider, user = %stored.user, "credential refreshed");
