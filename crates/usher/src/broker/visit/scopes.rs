@@ -17,7 +17,7 @@ pub struct Scopes {
 
 impl Scopes {
     /// What is asked for beyond what was given.
-    pub fn new(&self) -> BTreeSet<String> {
+    pub fn more(&self) -> BTreeSet<String> {
         self.asked.difference(&self.given).cloned().collect()
     }
 

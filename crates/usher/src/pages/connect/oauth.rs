@@ -161,7 +161,7 @@ fn permissions(words: Words, visit: &Visit) -> Vec<Fact> {
     if visit.purpose != Purpose::Widen {
         return vec![Fact::rich(words.text("oauth.permissions"), listed(words, visit, &scopes.asked))];
     }
-    let mut facts = vec![Fact::rich(words.text("oauth.new_permissions"), listed(words, visit, &scopes.new()))];
+    let mut facts = vec![Fact::rich(words.text("oauth.new_permissions"), listed(words, visit, &scopes.more()))];
     if !scopes.given.is_empty() {
         facts.push(Fact::rich(words.text("oauth.old_permissions"), listed(words, visit, &scopes.given)));
     }
