@@ -1,6 +1,7 @@
 //! A browser comes back from a provider: everything that R-OAUTH-02 and R-ID-03 ask for holds, or nothing happens.
 //!
-//! Person, question, `state`, browser and session are compared by the one statement that claims the flow: so of any number of
+//! Person, question, `state`, browser and session are compared by the one statement that claims the flow: so of any
+//! number of
 //! attempts, here or on other replicas, one goes on, and its code is sent out once.
 
 use std::{collections::BTreeSet, time::Duration};
@@ -244,7 +245,8 @@ impl Broker {
         Ok(Came::Settled)
     }
 
-    /// What nobody wants any more is given back. Not where something else is stored: with some providers all that a person
+    /// What nobody wants any more is given back. Not where something else is stored: with some providers all that a
+    /// person
     /// granted ends at once.
     async fn let_go(&self, interaction: &Interaction, granted: &Granted) -> Result<(), VisitError> {
         let Interaction { id, provider, principal, .. } = interaction;

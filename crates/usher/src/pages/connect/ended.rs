@@ -229,7 +229,8 @@ fn done_once(page: Page, names: &Names, left: &Left, at: jiff::Timestamp, now: j
     message.fact(Fact::rich(words.text("done.when"), words.time(at, now))).go("/", "common.home")
 }
 
-/// What went wrong, as far as the person can do something about it. It is they who say whether that is the end (R-ACT-01):
+/// What went wrong, as far as the person can do something about it. It is they who say whether that is the end
+/// (R-ACT-01):
 /// the question stays open until they start again, or decline.
 fn failed(page: Page, interaction: &Interaction, names: &Names, reason: FailureReason, csrf: &str) -> Message {
     let words = page.words();

@@ -49,7 +49,8 @@ pub(crate) struct OAuthPage {
 }
 
 impl OAuthPage {
-    /// The page of `visit`, which leads by `way`, after `attempt`. `begun` is the mark of a question that the person began.
+    /// The page of `visit`, which leads by `way`, after `attempt`. `begun` is the mark of a question that the person
+    /// began.
     pub(crate) fn new(
         page: Page,
         csrf: String,
@@ -302,7 +303,8 @@ pub(crate) mod tests {
         ]
     }
 
-    /// R-OAUTH-03, R-URL-06, R-URL-07: who asks, which server, for which permissions, where one signs in, what is kept and
+    /// R-OAUTH-03, R-URL-06, R-URL-07: who asks, which server, for which permissions, where one signs in, what is
+    /// kept and
     /// where it goes.
     #[test]
     fn the_page_names_who_asks_for_what_and_where_one_signs_in() {

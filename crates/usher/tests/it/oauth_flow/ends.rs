@@ -25,7 +25,8 @@ async fn a_decline_here_goes_nowhere() {
     assert!(ended.starts_with("Connecting Forge forge was declined"), "{ended}");
 }
 
-/// R-ACT-01: who says no at the provider has not declined the question: the page says so, the call waits, and the person starts
+/// R-ACT-01: who says no at the provider has not declined the question: the page says so, the call waits, and the
+/// person starts
 /// again or declines.
 #[tokio::test]
 async fn a_no_at_the_provider_is_told_and_the_person_decides() {
@@ -95,7 +96,8 @@ async fn who_leaves_twice_comes_back_the_second_way() {
     assert_eq!(scene.provider.counts().exchanges, 1);
 }
 
-/// A decline in the moment in which the code is exchanged: what the provider grants is used for nothing, and given back.
+/// A decline in the moment in which the code is exchanged: what the provider grants is used for nothing, and given
+/// back.
 #[tokio::test]
 async fn a_decline_while_the_code_is_exchanged_lets_the_grant_go() {
     let provider = Provider::start().await;
