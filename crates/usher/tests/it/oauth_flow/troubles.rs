@@ -1,4 +1,5 @@
-//! Providers that refuse, say nothing that can be understood, or nothing at all: a page that says so, and the way to start again.
+//! Providers that refuse, say nothing that can be understood, or nothing at all: a page that says so, and the way to
+//! start again.
 
 use std::time::Duration;
 
