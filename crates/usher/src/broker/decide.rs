@@ -244,6 +244,7 @@ impl Broker {
             credential = match self.fresh.renewed(&credential).await {
                 Renewal::Renewed(renewed) => renewed,
                 Renewal::Gone => return Ok(Met::No(AskReason::Missing)),
+                Renewal::Foreign => return Ok(Met::No(AskReason::Rejected)),
                 Renewal::Ended => {
                     self.has_ended(&credential).await?;
                     return Ok(Met::No(AskReason::Rejected));

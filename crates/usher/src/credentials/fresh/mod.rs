@@ -84,6 +84,9 @@ pub(crate) enum Renewal {
     Gone,
     /// It cannot be renewed, now or later: its owner signs in again.
     Ended,
+    /// It cannot be renewed as the configuration is now, which names another server or another client: its owner signs in again,
+    /// and nothing is written down.
+    Foreign,
     /// Not now.
     Unavailable(Unavailable),
 }
@@ -187,7 +190,7 @@ impl Fresh {
         self.parts.doubts.worked(|| CredentialKey::of(user, provider), version);
     }
 
-    /// The providers whose tokens can be renewed, and that do not rest.
+    /// The providers whose tokens can be renewed.
     pub(crate) fn providers(&self) -> impl Iterator<Item = &Provider> {
         self.parts.config.providers.iter().filter(|provider| server::is_renewable(provider))
     }
@@ -199,7 +202,16 @@ impl Fresh {
 
     /// Renews what is due, ahead of its use.
     pub(crate) async fn renew_ahead(&self, due: &DueRefresh) -> Result<(), StoreError> {
-        let Some(credential) = self.parts.store.credential(&due.user, &due.provider).await? else { return Ok(()) };
+        let credential = match self.parts.store.credential(&due.user, &due.provider).await {
+            Ok(Some(credential)) => credential,
+            // Nobody's any more, or nobody can open it: others get their turn.
+            Ok(None) => return self.put_off(due, None).await,
+            Err(error) if error.is_unopened() => {
+                tracing::warn!(provider = due.provider, user = %due.user, %error, "what is due cannot be read, and is left alone");
+                return self.put_off(due, None).await;
+            }
+            Err(error) => return Err(error),
+        };
         let credential = Arc::new(credential);
         let now = self.parts.clock.now();
         // Somebody was faster.
@@ -211,17 +223,21 @@ impl Fresh {
             || self.parts.plan(&credential).is_err()
             || !self.parts.is_of_its_server(&credential).await
         {
-            self.parts.store.put_off_refresh(&due.user, &due.provider, due.version, None).await?;
-            return Ok(());
+            return self.put_off(due, None).await;
         }
         if let Some(rest) = self.resting(&credential) {
             let until = rest.retry_after.and_then(|rest| now.checked_add(rest).ok());
-            self.parts.store.put_off_refresh(&due.user, &due.provider, due.version, until).await?;
-            return Ok(());
+            return self.put_off(due, until).await;
         }
         // Its own deadlines bound it.
-        self.flight(&credential).within(Duration::MAX).await;
-        Ok(())
+        match self.flight(&credential).within(Duration::MAX).await {
+            Some(Renewal::Unavailable(Unavailable { trouble: Trouble::Store, .. })) => Err(StoreError::Unavailable("a refresh could not be written".to_owned())),
+            _ => Ok(()),
+        }
+    }
+
+    async fn put_off(&self, due: &DueRefresh, until: Option<Timestamp>) -> Result<(), StoreError> {
+        self.parts.store.put_off_refresh(due, until, self.parts.clock.now()).await.map(|_| ())
     }
 
     /// Begins nothing more, and waits for what is under way.

@@ -14,8 +14,8 @@ use usher_store::{
 use super::{
     JUST_NOW, Parts, Renewal, Trouble, Unavailable,
     merge::merged,
-    pauses::{self, again_at},
-    server::Plan,
+    pauses::{self, Failure, again_at},
+    server::{Final, Plan},
 };
 use crate::{
     credentials::revoke::revoke,
@@ -35,8 +35,8 @@ const LOOK: Duration = Duration::from_secs(1);
 /// What was not used for so long is not renewed ahead any more. It is when it is used again, if its provider still knows it.
 const FORGOTTEN: SignedDuration = SignedDuration::from_hours(24 * 30);
 
-/// After so many failures in a row, half a day of them, nobody tries ahead of a use any more; and a provider that refuses our client
-/// for this grant as long is taken at its word.
+/// After so many failures in a row, half a day of them, nobody tries ahead of a use any more; and a provider that refuses the
+/// client of this grant alone as long is taken at its word.
 pub(super) const TRIES: u32 = 48;
 
 /// Whether nobody has used it for so long that it is not kept alive for them.
@@ -69,7 +69,12 @@ impl Parts {
     }
 
     async fn try_renew(&self, seen: &Credential) -> Result<Renewal, StoreError> {
-        let Ok(plan) = self.plan(seen) else { return Ok(Renewal::Ended) };
+        let plan = match self.plan(seen) {
+            Ok(plan) => plan,
+            Err(Final::NoRefreshToken | Final::NoGrant) => return Ok(Renewal::Ended),
+            // What the configuration says may be a mistake, and be mended: the grant stays as it is.
+            Err(Final::NotConfigured | Final::AnotherServer | Final::AnotherClient) => return Ok(Renewal::Foreign),
+        };
         if !self.is_of_its_server(seen).await {
             return Ok(Renewal::Gone);
         }
@@ -106,12 +111,13 @@ impl Parts {
             scopes: &grant.scopes,
             values: &grant.values,
         };
-        let request = oauth::refresh(&self.egress, &plan.server, &plan.client, &own, self.clock.now());
+        let began = self.clock.now();
+        let request = oauth::refresh(&self.egress, &plan.server, &plan.client, &own, began);
         let answer = timeout(REQUEST, request).await.unwrap_or(Err(TokenError::TooSlow));
         fail_point!(RefreshAnswered);
         match answer {
             Ok(tokens) => self.keep(lease, tokens, plan, held).await,
-            Err(error) => self.failed(lease, &error, plan).await,
+            Err(error) => self.failed(lease, &error, plan, began).await,
         }
     }
 
@@ -158,7 +164,13 @@ impl Parts {
         }
     }
 
-    async fn failed(&self, lease: HeldLease, error: &TokenError, plan: &Plan) -> Result<Renewal, StoreError> {
+    async fn failed(
+        &self,
+        lease: HeldLease,
+        error: &TokenError,
+        plan: &Plan,
+        began: Timestamp,
+    ) -> Result<Renewal, StoreError> {
         let (before, now) = (lease.credential.clone(), self.clock.now());
         let (provider, user) = (before.provider.as_str(), &before.user);
         let (trouble, asked) = match error {
@@ -174,15 +186,14 @@ impl Parts {
             _ => (Trouble::Away, None),
         };
         let attempts = before.attempts.saturating_add(1);
-        if trouble == Trouble::Registration && attempts >= TRIES {
+        // A client that the operator wrote down is theirs to mend, and then everything goes on.
+        if trouble == Trouble::Registration && plan.of_grant && attempts >= TRIES {
             return self.ended(lease, error).await;
         }
         let at = again_at(attempts, asked, now, &*self.random);
-        match trouble {
-            Trouble::Limited | Trouble::Registration => self.pauses.pause_provider(&plan.pace, trouble, at, now),
-            _ => self.pauses.failed(&plan.pace, now, &*self.random),
-        }
-        self.pauses.pause(before.key(), trouble, at, now);
+        let key = before.key();
+        self.pauses.failed(&plan.pace, Failure { key: &key, trouble, asked, began }, now, &*self.random);
+        self.pauses.pause(key, trouble, at, now);
         if trouble == Trouble::Registration {
             tracing::error!(provider, %user, %error, attempts, "credential not refreshed: the provider refuses our registration; check client_id and client_secret");
         } else {
