@@ -10,11 +10,16 @@ mod renew;
 mod server;
 mod standing;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use elicit::{Random, UserId};
 use jiff::Timestamp;
 use moka::sync::Cache;
+use tokio::{sync::Semaphore, time::Instant};
 use usher_store::{Credential, CredentialKey, DueRefresh, Store, StoreError};
 
 pub use self::ahead::refresh_at;
@@ -26,8 +31,8 @@ use crate::{
     egress::Egress,
 };
 
-/// How long a call waits for a token that is being renewed (R-SEC-04): a little longer than its provider has for an answer.
-const WAITS: Duration = Duration::from_secs(15);
+/// For so long nothing is begun again in the background for the same version: what failed is tried by whoever needs it.
+const BEGUN: Duration = Duration::from_secs(10);
 /// A token that was given so short a while ago is used even where it has expired: one that lives for seconds would otherwise be
 /// renewed by every call.
 const JUST_NOW: Duration = Duration::from_secs(5);
@@ -63,6 +68,10 @@ struct Parts {
     doubts: Doubts,
     /// The versions that we ourselves made last, and when.
     just_now: Cache<CredentialKey, (i64, Timestamp)>,
+    /// Turns, by what rests together.
+    turns: Mutex<HashMap<String, Arc<Semaphore>>>,
+    /// The versions for which a renewal was begun in the background a moment ago.
+    begun: Cache<CredentialKey, i64>,
     /// Who we are where leases are looked at.
     owner: String,
 }
@@ -127,7 +136,9 @@ impl Fresh {
             flights: Flights::default(),
             pauses: Pauses::default(),
             doubts: Doubts::default(),
+            turns: Mutex::default(),
             just_now: Cache::builder().time_to_live(JUST_NOW).max_capacity(JUST_NOW_AT_MOST).build(),
+            begun: Cache::builder().time_to_live(BEGUN).max_capacity(JUST_NOW_AT_MOST).build(),
             owner: format!("{:016x}", u64::from_be_bytes(name)),
         };
         Self { parts: Arc::new(parts) }
@@ -154,19 +165,25 @@ impl Fresh {
 
     /// Has another one got, and waits for nothing.
     pub(crate) fn renew_meanwhile(&self, credential: &Arc<Credential>) {
+        let key = credential.key();
+        // Calls come by the hundred while one renewal is under way, or none can be had.
+        if self.parts.begun.get(&key) == Some(credential.version) {
+            return;
+        }
+        self.parts.begun.insert(key, credential.version);
         if self.resting(credential).is_none() {
             drop(self.flight(credential));
         }
     }
 
-    /// Waits for another one: until it is there, or its deadline.
-    pub(crate) async fn renewed(&self, credential: &Arc<Credential>) -> Renewal {
+    /// Waits for another one: until it is there, or until then.
+    pub(crate) async fn renewed(&self, credential: &Arc<Credential>, until: Instant) -> Renewal {
         // What was under way may have begun before this version.
         for _ in 0..2 {
             if let Some(resting) = self.resting(credential) {
                 return Renewal::Unavailable(resting);
             }
-            match self.flight(credential).within(WAITS).await {
+            match self.flight(credential).within(until.saturating_duration_since(Instant::now())).await {
                 Some(Renewal::Renewed(same)) if same.version == credential.version => {}
                 Some(renewal) => return renewal,
                 None => break,

@@ -1,9 +1,13 @@
 //! One renewal: the lease, the request, the commit.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
     sync::broadcast::{Receiver, error::RecvError},
     time::{Instant, sleep, timeout},
 };
@@ -28,6 +32,10 @@ const REQUEST: Duration = Duration::from_secs(12);
 const COMMIT: Duration = Duration::from_secs(25);
 /// How often.
 const COMMIT_AGAIN: Duration = Duration::from_millis(500);
+/// How many of one provider are renewed at a time, whoever wants them.
+const AT_A_TIME: usize = 16;
+/// From how many on those that nobody uses are dropped.
+const PACES: usize = 1000;
 /// How long another replica's renewal is waited for: to the end of its lease, and then for our own.
 const BUSY: Duration = Duration::from_secs(50);
 /// How often it is looked at, in case no event comes.
@@ -81,7 +89,14 @@ impl Parts {
         // Before the lease is asked for, so that its end is not missed.
         let mut events = self.store.events();
         let give_up = Instant::now() + BUSY;
+        let Some(_turn) = self.turn(&plan.pace).await else {
+            return Ok(Renewal::Unavailable(unavailable(seen, Trouble::Busy, None)));
+        };
         loop {
+            // What is asked for now might be answered when nobody is left to store it.
+            if self.flights.is_closed() {
+                return Ok(Renewal::Unavailable(unavailable(seen, Trouble::Busy, None)));
+            }
             let now = self.clock.now();
             match self.store.lease_refresh(&seen.user, &seen.provider, seen.version, &self.owner, now).await? {
                 Lease::Held(lease) => return self.refresh(lease, &plan).await,
@@ -100,6 +115,19 @@ impl Parts {
                 }
             }
         }
+    }
+
+    /// A turn at what rests together: after an outage everybody comes at once.
+    async fn turn(&self, pace: &str) -> Option<OwnedSemaphorePermit> {
+        let turns = {
+            let mut all = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+            if all.len() >= PACES {
+                all.retain(|_, turns| Arc::strong_count(turns) > 1);
+            }
+            Arc::clone(all.entry(pace.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(AT_A_TIME))))
+        };
+        // Nobody closes it.
+        timeout(BUSY, turns.acquire_owned()).await.ok()?.ok()
     }
 
     async fn refresh(&self, lease: HeldLease, plan: &Plan) -> Result<Renewal, StoreError> {
