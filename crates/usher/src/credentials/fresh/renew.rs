@@ -169,27 +169,26 @@ impl Parts {
             }
         };
         self.pauses.end(&before.key(), &plan.pace);
-        match stored {
-            Some(stored) => {
-                tracing::info!(provider = stored.provider, user = %stored.user, "credential refreshed");
-                Ok(Renewal::Renewed(Arc::new(stored)))
-            }
-            // Connected anew meanwhile, disconnected, or stored by the attempt that got no answer.
-            None => {
-                let renewal = self.look_again(&before).await?;
-                if matches!(renewal, Renewal::Gone) {
-                    // Its owner gave it up while its provider answered: nobody else knows these tokens.
-                    let brought = Credential { secrets, grant: Some(grant), ..before };
-                    let revocation = revoke(&self.egress, &self.config, &brought.provider, Some(&brought)).await;
-                    tracing::info!(
-                        provider = brought.provider,
-                        ?revocation,
-                        "a refresh came after its credential was let go"
-                    );
-                }
-                Ok(renewal)
-            }
+        if let Some(stored) = stored {
+            tracing::info!(provider = stored.provider, user = %stored.user, "credential refreshed");
+            return Ok(Renewal::Renewed(Arc::new(stored)));
         }
+        // Connected anew meanwhile, disconnected, or stored by the attempt that got no answer.
+        let renewal = self.look_again(&before).await?;
+        if matches!(renewal, Renewal::Gone) {
+            self.give_back(Credential { secrets, grant: Some(grant), ..before });
+        }
+        Ok(renewal)
+    }
+
+    /// The owner of a credential gave it up while its provider answered: nobody else knows the tokens that came.
+    fn give_back(&self, brought: Credential) {
+        let (egress, config) = (self.egress.clone(), Arc::clone(&self.config));
+        tokio::spawn(async move {
+            let revocation = revoke(&egress, &config, &brought.provider, Some(&brought)).await;
+            let Credential { provider, user, .. } = &brought;
+            tracing::info!(provider, %user, ?revocation, "a refresh came after its credential was let go");
+        });
     }
 
     async fn failed(
