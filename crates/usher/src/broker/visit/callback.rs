@@ -151,7 +151,10 @@ impl Broker {
         let name = self.name(interaction, &account, &tokens).await;
         let now = self.clock.now();
         let grant = Grant {
-            refresh_at: tokens.refresh_token.as_ref().and_then(|_| refresh_at(now, tokens.expires_at, &*self.random)),
+            refresh_at: provider
+                .renews(tokens.refresh_token.is_some())
+                .then(|| refresh_at(now, tokens.expires_at, &*self.random))
+                .flatten(),
             refresh_token: tokens.refresh_token.clone(),
             expires_at: tokens.expires_at,
             // What is not said was granted as it was asked for (RFC 6749, section 5.1).
