@@ -301,11 +301,8 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         Self::within(async {
-            let query = sqlx::query(PUT_OFF)
-                .bind(due.id.clone())
-                .bind(due.version)
-                .bind(until.map(micros))
-                .bind(micros(now));
+            let query =
+                sqlx::query(PUT_OFF).bind(due.id.clone()).bind(due.version).bind(until.map(micros)).bind(micros(now));
             Ok(query.execute(&self.shared.writer).await?.rows_affected() > 0)
         })
         .await

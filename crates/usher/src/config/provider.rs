@@ -6,9 +6,9 @@ use http::HeaderValue;
 use secrecy::SecretString;
 
 use super::check::{self, Check};
+use super::definition::RefreshBy;
 use super::external::{self, External, Per};
 use super::field::{self, Field};
-use super::definition::RefreshBy;
 use super::oauth::{self, McpAuthorization, OAuth};
 use super::reader::{Node, Table};
 use super::template::{Template, TemplateError};

@@ -244,14 +244,13 @@ impl Broker {
         }
         // Somebody declined meanwhile, or it took too long.
         tracing::warn!(provider, interaction = %id, "what a provider granted came too late");
-        self.let_go(&interaction, &granted).await?;
+        self.return_grant(&interaction, &granted).await?;
         Ok(Came::Settled)
     }
 
-    /// What nobody wants any more is given back. Not where something else is stored: with some providers all that a
-    /// person
+    /// What nobody wants any more is given back. Not where something else is stored: with some providers all that a person
     /// granted ends at once.
-    async fn let_go(&self, interaction: &Interaction, granted: &Granted) -> Result<(), VisitError> {
+    async fn return_grant(&self, interaction: &Interaction, granted: &Granted) -> Result<(), VisitError> {
         let Interaction { id, provider, principal, .. } = interaction;
         if !matches!(self.stored(&principal.user, provider).await?, Stored::Nothing) {
             return Ok(());

@@ -421,7 +421,7 @@ mod tests {
             fields = { shop = "0.id" }
             "#,
         );
-        let told = told.iter().map(|(label, said)| format!("{label}: {said}\n")).collect::<String>();
+        let told = told.iter().map(|(label, said)| format!("{label}: {said}")).collect::<Vec<_>>().join("\n");
         for part in [
             "our client: sends its secret as Basic, not encoded",
             "or has none, and sends its id alone; its id is sent as app_id",

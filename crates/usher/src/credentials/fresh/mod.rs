@@ -248,7 +248,9 @@ impl Fresh {
         }
         // Its own deadlines bound it.
         match self.flight(&credential).within(Duration::MAX).await {
-            Some(Renewal::Unavailable(Unavailable { trouble: Trouble::Store, .. })) => Err(StoreError::Unavailable("a refresh could not be written".to_owned())),
+            Some(Renewal::Unavailable(Unavailable { trouble: Trouble::Store, .. })) => {
+                Err(StoreError::Unavailable("a refresh could not be written".to_owned()))
+            }
             _ => Ok(()),
         }
     }

@@ -109,8 +109,7 @@ impl Pauses {
     pub(super) fn end(&self, key: &CredentialKey, provider: &str, now: Timestamp) {
         lock(&self.credentials).remove(key);
         let mut providers = lock(&self.providers);
-        let keeps =
-            |streak: &Streak| streak.pause.trouble == Trouble::Limited && streak.pause.rest(now).is_some();
+        let keeps = |streak: &Streak| streak.pause.trouble == Trouble::Limited && streak.pause.rest(now).is_some();
         if !providers.get(provider).is_some_and(keeps) {
             providers.remove(provider);
         }
@@ -206,8 +205,9 @@ mod tests {
     #[test]
     fn a_pause_is_of_one_credential_or_of_a_whole_provider() {
         let pauses = Pauses::default();
-        let rest =
-            |key: &CredentialKey, at| pauses.rest(key, "hub", in_seconds(at)).map(|(rest, trouble)| (rest.as_secs(), trouble));
+        let rest = |key: &CredentialKey, at| {
+            pauses.rest(key, "hub", in_seconds(at)).map(|(rest, trouble)| (rest.as_secs(), trouble))
+        };
         pauses.pause(key(), Trouble::Away, in_seconds(5), now());
         assert_eq!(rest(&key(), 0), Some((5, Trouble::Away)));
         assert_eq!(rest(&of("another"), 0), None);
@@ -252,8 +252,7 @@ mod tests {
     fn what_fails_together_counts_once() {
         let pauses = Pauses::default();
         for subject in 0..50 {
-            let failure =
-                Failure { key: &of(&subject.to_string()), trouble: Trouble::Away, asked: None, began: now() };
+            let failure = Failure { key: &of(&subject.to_string()), trouble: Trouble::Away, asked: None, began: now() };
             pauses.failed("hub", failure, in_seconds(2), &SystemRandom);
         }
         assert_eq!(pauses.of_provider("hub", in_seconds(2)), None);

@@ -7,8 +7,8 @@ use std::{
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
     sync::broadcast::{Receiver, error::RecvError},
+    sync::{OwnedSemaphorePermit, Semaphore},
     time::{Instant, sleep, timeout},
 };
 use usher_store::{

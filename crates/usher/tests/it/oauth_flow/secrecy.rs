@@ -19,9 +19,9 @@ async fn nothing_of_an_account_is_seen_anywhere_but_where_it_belongs() {
     let (client, person) = (scene.stage.modern(), scene.stage.person().await);
     let asked = scene.asked(&client).await;
     let mut received = asked.text();
-    let mut pages = String::new();
+    let mut pages: Vec<String> = Vec::new();
     let mut secrets: Vec<(String, String)> = Vec::new();
-    let mut read = |page: &Page| pages.push_str(&format!("{}\n{:?}\n{}\n", page.url, page.headers, page.html));
+    let mut read = |page: &Page| pages.push(format!("{}\n{:?}\n{}", page.url, page.headers, page.html));
     for attempt in ["refused", "declined", "fine"] {
         read(&person.get(&asked.url()).await);
         let account = if attempt == "declined" { "deny" } else { "user-1" };
@@ -86,7 +86,7 @@ async fn nothing_of_an_account_is_seen_anywhere_but_where_it_belongs() {
             ("log", &log),
             ("audit log", &audit),
             ("files", &files),
-            ("pages", &pages),
+            ("pages", &pages.join("\n")),
             ("what the client received", &received),
             ("what the server got beside its token", &sent),
             ("Debug of our parts", &parts),

@@ -150,6 +150,7 @@ async fn a_provider_that_has_enough_is_left_alone_altogether() {
 
 /// How long 1,000 take that are due at once, and what it costs. Prints numbers for docs/performance.md.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[allow(clippy::print_stdout, reason = "a measurement")]
 #[ignore = "a measurement: takes long, and prints"]
 async fn a_thousand_at_once() {
     let scene = Scene::new().await;

@@ -172,6 +172,7 @@ async fn a_grant_is_not_refreshed_at_another_server() {
 /// What a decision costs with a token that lasts and is in memory: without the store, in microseconds. Prints numbers for
 /// docs/performance.md.
 #[tokio::test]
+#[allow(clippy::print_stdout, reason = "a measurement")]
 #[ignore = "a measurement: prints"]
 async fn what_a_token_in_memory_costs() {
     const TIMES: u32 = 20_000;
