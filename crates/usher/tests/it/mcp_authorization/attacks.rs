@@ -25,7 +25,7 @@ async fn an_error_of_another_issuer_is_not_shown() {
     let asked = scene.asked(&scene.stage.modern()).await;
     let person = scene.stage.person().await;
     let left = scene.leave(&person, &asked.url()).await;
-    let said = super::scene::parameters(left.location().unwrap());
+    let said = super::scene::parameters(left.refresh().unwrap());
     let forged = format!(
         "{}?error=access_denied&error_description=send+your+password&state={}&iss=https%3A%2F%2Fevil.example",
         said["redirect_uri"], said["state"]

@@ -47,7 +47,7 @@ async fn a_client_that_was_forgotten_is_made_anew() {
     let asked = scene.asked(&client).await;
     let person = scene.stage.person().await;
     let left = scene.leave(&person, &asked.url()).await;
-    let before = parameters(left.location().unwrap())["client_id"].clone();
+    let before = parameters(left.refresh().unwrap())["client_id"].clone();
     let back = person.at_issuer(&left, "user-1").await;
     scene.provider.forget_client(&before);
     let failed = person.come_back(&back).await;

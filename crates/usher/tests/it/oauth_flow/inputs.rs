@@ -46,7 +46,7 @@ async fn a_host_that_the_person_chooses_is_named_before_they_go_there() {
     let named = person.agree(&page, &[("shop", "Acme")]).await;
     assert!(named.text().contains("You will sign in at"), "{}", named.text());
     let left = person.agreement(&named, &[]).stay().send().await;
-    assert!(left.location().unwrap().starts_with(&scene.provider.url_of("acme", Endpoint::Authorization)), "{}", left.describe());
+    assert!(left.refresh().unwrap().starts_with(&scene.provider.url_of("acme", Endpoint::Authorization)), "{}", left.describe());
     // Another one than the page named is named first.
     let other = person.agreement(&named, &[("shop", "other")]).stay().send().await;
     assert_eq!(other.status, 303, "the same host: {}", other.describe());
