@@ -133,7 +133,7 @@ for (const { kind, era, postgres = false, language } of PLACES) {
       assert.match(await text(browser), /notes:read/);
       await allow(browser);
       assert.equal(await heading(browser), language === 'en' ? 'Connected' : '已连接');
-      if (!postgres) await inspect(browser, `${kind}-done/${language}`);
+      if (!postgres) await inspect(browser, `account-done/${kind}-${language}`);
       if (kind === 'oauth') assert.match(await text(browser), new RegExp(OWNER.name));
     };
     const answer = ({ url }) => {

@@ -8,3 +8,4 @@ mod inputs;
 mod more;
 pub mod scene;
 mod troubles;
+mod unused;
