@@ -198,7 +198,7 @@ fn a_name_of_a_definition_is_filled_from_one_place() {
             "[[provider]]\nname = \"site\"\nkind = \"oauth\"\nclient_id = \"a\"\nclient_authentication = \"none\"\n\
              authorization_endpoint = \"https://id.example/{{host}}/authorize\"\ntoken_endpoint = \"https://id.example/token\"\n\
              input = [{{ name = \"host\" }}]\n{more}\n\
-             [[upstream]]\nname = \"s\"\nurl = \"https://s.example/mcp\"\nneeds = [\"site\"]\n"
+             [[upstream]]\nname = \"s\"\nurl = \"https://s.example/mcp\"\n[[upstream.needs]]\nprovider = \"site\"\n"
         )
     };
     let parse = |more: &str| {

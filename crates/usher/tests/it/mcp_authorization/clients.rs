@@ -56,6 +56,7 @@ async fn a_client_that_was_forgotten_is_made_anew() {
     scene.provider.forget_client(&before);
     let failed = person.come_back(&back).await;
     assert_ne!(failed.heading().as_deref(), Some("Connected"), "{}", failed.describe());
+    person.submit(&failed, &failed.form_by_button("Start again"), None, &[]).await;
 
     let done = scene.connect(&person, &asked.url()).await;
     assert_eq!(done.heading().as_deref(), Some("Connected"), "{}", done.describe());
