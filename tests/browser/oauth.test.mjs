@@ -129,7 +129,7 @@ for (const { kind, era, postgres = false, language } of PLACES) {
     let visited;
     const visit = async (url) => {
       await browser.goto(url);
-      if (!postgres) await inspect(browser, `${kind}-connect/${language}`);
+      if (!postgres) await inspect(browser, `account-connect/${kind}-${language}`);
       assert.match(await text(browser), /notes:read/);
       await allow(browser);
       assert.equal(await heading(browser), language === 'en' ? 'Connected' : '已连接');

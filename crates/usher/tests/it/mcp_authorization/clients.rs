@@ -56,8 +56,8 @@ async fn a_client_that_was_forgotten_is_made_anew() {
     scene.provider.forget_client(&before);
     let failed = person.come_back(&back).await;
     assert_ne!(failed.heading().as_deref(), Some("Connected"), "{}", failed.describe());
-    person.submit(&failed, &failed.form_by_button("Start again"), None, &[]).await;
 
+    person.agree(&failed, &[]).await;
     let done = scene.connect(&person, &asked.url()).await;
     assert_eq!(done.heading().as_deref(), Some("Connected"), "{}", done.describe());
     assert!(went(&retry(&client, CALL, &asked, ACCEPT).await));
