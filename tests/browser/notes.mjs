@@ -22,9 +22,10 @@ const ACCESS_TOKEN = 600;
 /**
  * Starts provider and server at free ports of loopback. `usher` is the origin of the gateway, `protects` whether the server is
  * one that demands authorization itself (for each request, listings too), with metadata that name the provider; the tokens it takes are then for it alone
- * (RFC 8707), and clients register themselves.
+ * (RFC 8707), and clients register themselves. Where it `forwards`, its authorization endpoint stands at another origin, `entry`,
+ * which sends browsers on to the pages.
  */
-export async function startNotes({ usher, protects = false }) {
+export async function startNotes({ usher, protects = false, forwards = false }) {
   const web = createServer();
   await within(5_000, 'the provider listens', new Promise((resolve) => web.listen(0, '127.0.0.1', resolve)));
   const issuer = `http://127.0.0.1:${web.address().port}`;
@@ -38,6 +39,8 @@ export async function startNotes({ usher, protects = false }) {
     if (!request.url.startsWith('/interaction/')) return answer(request, response);
     return interaction(provider, request, response).catch((error) => html(response, 500, page('Failed', `<pre>${text(error)}</pre>`)));
   });
+
+  const front = forwards ? await startFront(issuer, events) : undefined;
 
   const seen = new Set();
   const admits = async (token) => {
@@ -58,6 +61,8 @@ export async function startNotes({ usher, protects = false }) {
   }
   return {
     issuer,
+    /** The origin of the authorization endpoint. */
+    entry: front?.origin ?? issuer,
     upstream,
     /** The access tokens that came to the server and were good there. */
     tokens: () => [...seen],
@@ -78,8 +83,25 @@ export async function startNotes({ usher, protects = false }) {
     },
     async stop() {
       await upstream.stop();
+      await front?.stop();
       web.closeAllConnections();
       await new Promise((resolve) => web.close(resolve));
+    },
+  };
+}
+
+/** Another origin, which sends each browser on to the same path of `issuer`, and notes it as `forwarded`. */
+async function startFront(issuer, events) {
+  const web = createServer((request, response) => {
+    if (request.url.startsWith('/auth?')) events.push('forwarded');
+    response.writeHead(302, { location: `${issuer}${request.url}` }).end();
+  });
+  await within(5_000, 'the front listens', new Promise((resolve) => web.listen(0, '127.0.0.1', resolve)));
+  return {
+    origin: `http://127.0.0.1:${web.address().port}`,
+    stop() {
+      web.closeAllConnections();
+      return new Promise((resolve) => web.close(resolve));
     },
   };
 }

@@ -18,13 +18,13 @@ const CONTINUE = 'button[name=action][value=authorize]';
 const CALL = { timeout: 40_000 };
 
 /** The provider as an operator writes it who has no file for it. */
-const account = ({ issuer, upstream }) => `
+const account = ({ issuer, entry, upstream }) => `
 [[provider]]
 name = "notes"
 title = { en = "Example Notes", "zh-CN" = "示例笔记" }
 kind = "oauth"
 issuer = "${issuer}"
-authorization_endpoint = "${issuer}/auth"
+authorization_endpoint = "${entry}/auth"
 token_endpoint = "${issuer}/token"
 client_id = "${CLIENT.id}"
 client_secret = "${CLIENT.secret}"
@@ -56,14 +56,14 @@ provider = "notes"
 `;
 
 /** Provider, server and gateway for the test `t`, and a browser whose owner has signed in to the gateway. */
-async function connected(t, { kind, store, language = 'en' }) {
+async function connected(t, { kind, store, language = 'en', forwards = false }) {
   const port = await freePort();
-  const notes = await startNotes({ usher: `http://127.0.0.1:${port}`, protects: kind === 'mcp' });
+  const notes = await startNotes({ usher: `http://127.0.0.1:${port}`, protects: kind === 'mcp', forwards });
   t.after(() => notes.stop());
   const servers = kind === 'mcp' ? demanded(notes) : account(notes);
   const service = await startUsher({ servers, site: { port, store } });
   t.after(() => service.stop());
-  const browser = await openPage(t, service, { language, elsewhere: [notes.issuer] });
+  const browser = await openPage(t, service, { language, elsewhere: [notes.issuer, notes.entry] });
   await signIn(browser, service);
   return { notes, service, browser };
 }
@@ -88,9 +88,17 @@ async function connect(t, service, { era, answer }) {
 
 const forecast = (client) => client.callTool({ name: 'get_forecast', arguments: { city: 'Oslo' } }, CALL);
 
+/** Agrees on our page, which is answered by one that goes on to the provider by itself. */
+async function leave(page) {
+  const { origin } = new URL(page.url());
+  await press(page, CONTINUE);
+  await until(10_000, 'the browser goes on by itself', () => new URL(page.url()).origin !== origin);
+  await page.waitForSelector('h1');
+}
+
 /** From our page to the provider's, where the owner signs in if asked and allows, and back. */
 async function allow(page, { choice = 'allow' } = {}) {
-  await press(page, CONTINUE);
+  await leave(page);
   if ((await heading(page)) === 'Sign in at Example Notes') {
     await page.type('input[name=login]', OWNER.login);
     await page.type('input[name=password]', OWNER.password);
@@ -121,11 +129,11 @@ for (const { kind, era, postgres = false, language } of PLACES) {
     let visited;
     const visit = async (url) => {
       await browser.goto(url);
-      if (!postgres) await inspect(browser, `${kind}-connect/${language}`);
+      if (!postgres) await inspect(browser, `account-connect/${kind}-${language}`);
       assert.match(await text(browser), /notes:read/);
       await allow(browser);
       assert.equal(await heading(browser), language === 'en' ? 'Connected' : '已连接');
-      if (!postgres) await inspect(browser, `${kind}-done/${language}`);
+      if (!postgres) await inspect(browser, `account-done/${kind}-${language}`);
       if (kind === 'oauth') assert.match(await text(browser), new RegExp(OWNER.name));
     };
     const answer = ({ url }) => {
@@ -190,6 +198,26 @@ for (const language of ['en', 'zh-CN']) {
     assert.equal(notes.count('exchanged'), 1);
   });
 }
+
+test('R-OAUTH-01: a provider whose authorization endpoint sends the browser on to another origin is connected', { timeout: TIMEOUT }, async (t) => {
+  const { notes, service, browser } = await connected(t, { kind: 'oauth', forwards: true });
+  assert.notEqual(notes.entry, notes.issuer);
+  let visited;
+  const visit = async (url) => {
+    await browser.goto(url);
+    assert.match(await text(browser), new RegExp(new URL(notes.entry).host), 'the page names where the browser goes');
+    await allow(browser);
+    assert.equal(await heading(browser), 'Connected');
+  };
+  const answer = ({ url }) => {
+    visited = visit(url);
+    return { action: 'accept' };
+  };
+  const client = await connect(t, service, { era: 'modern', answer });
+  assert.equal((await forecast(client)).content[0].text, 'sunny in Oslo');
+  await visited;
+  assert.deepEqual([notes.count('forwarded'), notes.count('exchanged')], [1, 1]);
+});
 
 test('R-ACT-03: who declines on our page is never sent to the provider', { timeout: TIMEOUT }, async (t) => {
   const { notes, service, browser } = await connected(t, { kind: 'oauth' });

@@ -36,6 +36,9 @@ const AUDIT_RESTS: Duration = Duration::from_mins(1);
 /// Refused tokens that are audited a minute; more are only logged, so that a flood does not fill the store.
 const AUDITED_TOKENS: u32 = 60;
 
+/// Ways back that are refused and audited a minute, of one person; more are only logged.
+const AUDITED_CALLBACKS: u32 = 60;
+
 /// How long the store is not asked again whether a declined question rests. Another replica may hear of its end so much later.
 const REST_IS_KNOWN: Duration = Duration::from_secs(5);
 
@@ -91,6 +94,7 @@ pub struct Limits {
     clients: Rate<Principal>,
     upstreams: Rate<String>,
     tokens: Rate<()>,
+    callbacks: Rate<UserId>,
     api: Rate<ApiKeyId>,
     api_waits: Slots<ApiKeyId>,
     asked: Cache<Question, Arc<Counted>>,
@@ -107,6 +111,7 @@ impl Limits {
             clients: Rate::per_minute(limits.client_questions_per_minute, clock),
             upstreams: Rate::per_minute(limits.upstream_questions_per_minute, clock),
             tokens: Rate::per_minute(AUDITED_TOKENS, clock),
+            callbacks: Rate::per_minute(AUDITED_CALLBACKS, clock),
             api: Rate::per_minute(limits.api_requests_per_minute, clock),
             api_waits: Slots::new(limits.api_waits, limits.api_waits_total),
             asked: remembering(JOINED_FOR),
@@ -158,6 +163,11 @@ impl Limits {
     /// The same for a token that is nobody's.
     pub fn audits_token(&self) -> bool {
         self.tokens.count(&()).is_ok()
+    }
+
+    /// The same for a way back from a provider that is refused: one may be tried over and over.
+    pub fn audits_callback(&self, user: &UserId) -> bool {
+        self.callbacks.count(user).is_ok()
     }
 
     /// Notes what the store says of a question that was declined. It is the store that knows; this spares it whoever asks

@@ -2,11 +2,14 @@
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
+use secrecy::SecretString;
 use tokio::time::timeout;
 use usher_store::{AtProvider, Credential, Grant, Leaving};
 
 use crate::{
-    config::{ClientAuthentication, Config, McpAuthorization, OAuth, Provider, ProviderKind},
+    config::{
+        ClientAuthentication, Config, McpAuthorization, OAuth, Provider, ProviderKind, definition::Revocation as Ending,
+    },
     egress::Egress,
     oauth::{self, Client, Discovered, Held, RevokeError, Server},
 };
@@ -89,27 +92,26 @@ impl Revocation {
 /// Tells the provider that what a credential holds is used no more, within [`REVOKE_DEADLINE`]. Without a credential nobody
 /// knows what.
 pub async fn revoke(egress: &Egress, config: &Config, provider: &str, credential: Option<&Credential>) -> Revocation {
-    let way = match Way::of(config, provider, credential) {
-        Way::Nothing => return Revocation::Nothing,
-        Way::None { host, why } => return Revocation::StillListed { host, why },
-        Way::Server(way) => way,
-    };
-    let host = way.host();
-    let request = oauth::revoke(egress, &way.server, &way.client, &way.held);
-    let error = match timeout(REVOKE_DEADLINE, request).await {
-        Ok(Ok(())) => return Revocation::Ended { host },
-        Ok(Err(error)) => {
-            tracing::info!(provider, %error, "an access was not revoked");
-            error
+    Way::of(config, provider, credential).go(egress, provider).await
+}
+
+/// The same of tokens that came and were not stored: nobody else knows them. Where `beside` what is stored of the same user, it is
+/// done only by the standard's way, which ends these tokens and nothing else (RFC 7009, section 2.1): some providers' own ways end all
+/// that the user ever granted us.
+pub async fn revoke_brought(
+    egress: &Egress,
+    config: &Config,
+    provider: &str,
+    brought: (&BTreeMap<String, SecretString>, &Grant),
+    beside: bool,
+) -> Revocation {
+    let way = Way::granted(config, provider, brought.0, brought.1);
+    match way {
+        Way::Server(way) if beside && !way.ends_one_alone() => {
+            Revocation::StillListed { host: Some(way.host()), why: StillListed::NotTried }
         }
-        Err(_) => return Revocation::StillListed { host: Some(host), why: StillListed::Unheard },
-    };
-    let why = match error {
-        RevokeError::Unsupported => StillListed::NoWay,
-        RevokeError::Refused(_) | RevokeError::Blocked(_) => StillListed::Refused,
-        RevokeError::Unavailable(_) | RevokeError::NoAnswer(_) => StillListed::Unheard,
-    };
-    Revocation::StillListed { host: Some(host), why }
+        way => way.go(egress, provider).await,
+    }
 }
 
 /// How an access is ended.
@@ -136,6 +138,11 @@ impl<'c> Way<'c> {
             return if is_account { Self::None { host: None, why: StillListed::Unreadable } } else { Self::Nothing };
         };
         let Some(grant) = &credential.grant else { return Self::Nothing };
+        Self::granted(config, provider, &credential.secrets, grant)
+    }
+
+    fn granted(config: &Config, provider: &str, secrets: &'c BTreeMap<String, SecretString>, grant: &'c Grant) -> Self {
+        let configured = config.provider(provider);
         let server = match configured.map(|provider| &provider.kind) {
             Some(ProviderKind::OAuth(oauth)) => of_oauth(oauth, grant),
             Some(ProviderKind::Mcp(mcp)) => of_mcp(mcp, grant),
@@ -146,16 +153,46 @@ impl<'c> Way<'c> {
         };
         let server = server.with_chosen_origins(config.chosen_origins(provider));
         let held = Held {
-            fields: &credential.secrets,
+            fields: secrets,
             refresh_token: grant.refresh_token.as_ref(),
             scopes: &grant.scopes,
             values: &grant.values,
         };
         Self::Server(Box::new(AtServer { server, client, held }))
     }
+
+    /// Tells the provider, within [`REVOKE_DEADLINE`].
+    async fn go(self, egress: &Egress, provider: &str) -> Revocation {
+        let way = match self {
+            Self::Nothing => return Revocation::Nothing,
+            Self::None { host, why } => return Revocation::StillListed { host, why },
+            Self::Server(way) => way,
+        };
+        let host = way.host();
+        let request = oauth::revoke(egress, &way.server, &way.client, &way.held);
+        let error = match timeout(REVOKE_DEADLINE, request).await {
+            Ok(Ok(())) => return Revocation::Ended { host },
+            Ok(Err(error)) => {
+                tracing::info!(provider, %error, "an access was not revoked");
+                error
+            }
+            Err(_) => return Revocation::StillListed { host: Some(host), why: StillListed::Unheard },
+        };
+        let why = match error {
+            RevokeError::Unsupported => StillListed::NoWay,
+            RevokeError::Refused(_) | RevokeError::Blocked(_) => StillListed::Refused,
+            RevokeError::Unavailable(_) | RevokeError::NoAnswer(_) => StillListed::Unheard,
+        };
+        Revocation::StillListed { host: Some(host), why }
+    }
 }
 
 impl AtServer<'_> {
+    /// Whether revoking one token leaves what else its user granted us as it is: by RFC 7009, where we prove who we are.
+    fn ends_one_alone(&self) -> bool {
+        self.server.definition().revocation.as_ref().is_some_and(Ending::is_standard)
+    }
+
     /// Where its owner signed in, and finds it listed.
     fn host(&self) -> String {
         let origin = self.server.authorization_origin();

@@ -6,7 +6,6 @@ use url::Url;
 
 use super::{Client, Server};
 use crate::config::definition::{Pkce, ScopeEncoding};
-use crate::config::is_loopback;
 
 /// What one flow asks for.
 #[derive(Clone, Copy, Debug)]
@@ -27,22 +26,16 @@ pub enum AuthorizeError {
     /// The server is one that only refreshes and revokes.
     #[error("the server has no authorization endpoint")]
     NoEndpoint,
-    /// A browser is sent to https alone, or to this machine (R-SEC-05).
-    #[error("the authorization endpoint is no https URL")]
+    /// A browser is sent to https alone, or to what the operator may have over http (R-SEC-05).
+    #[error("the authorization endpoint is no https URL, and none that the operator allowed over http")]
     Scheme,
 }
 
 /// The URL that the browser goes to.
 pub fn authorize(server: &Server, client: &Client, request: &Request<'_>) -> Result<Url, AuthorizeError> {
-    let mut url = server.authorization_endpoint.clone().ok_or(AuthorizeError::NoEndpoint)?;
-    let web = url.scheme() == "https" || (url.scheme() == "http" && is_loopback(&url));
-    if !web || !url.username().is_empty() || url.password().is_some() {
-        return Err(AuthorizeError::Scheme);
-    }
+    let mut url = server.way_in()?.clone();
     let definition = server.definition();
     let differs = &definition.authorize;
-    // What the endpoint's own query says is said once.
-    let own: Vec<String> = url.query_pairs().map(|(name, _)| name.into_owned()).collect();
     let mut pairs: Vec<(&str, String)> = vec![
         ("response_type", "code".to_owned()),
         (definition.client_id_parameter.as_str(), client.id.clone()),
@@ -56,10 +49,16 @@ pub fn authorize(server: &Server, client: &Client, request: &Request<'_>) -> Res
         pairs.push(("code_challenge_method", challenge.method().to_string()));
     }
     pairs.extend(server.resource().map(|resource| ("resource", resource.to_owned())));
+    // What protects the person, and says what is asked for, is ours to say, whatever stands in the endpoint's own query. Of the rest
+    // that query counts.
+    let scope = differs.scope_parameter.as_str();
+    let ours: Vec<&str> = pairs.iter().map(|(name, _)| *name).chain([scope]).collect();
+    let own: Vec<(String, &str)> = url.query().map(own).unwrap_or_default();
+    let own: Vec<_> = own.into_iter().filter(|(name, _)| !ours.contains(&name.as_str())).collect();
+    let mut query = own.iter().map(|(_, pair)| *pair).collect::<Vec<_>>().join("&");
     let said = differs.offline.iter().chain(&differs.parameters);
     pairs.extend(said.map(|(name, value)| (name.as_str(), value.clone())));
     pairs.extend(differs.language.iter().map(|name| (name.as_str(), request.language.to_owned())));
-    let mut query = url.query().filter(|query| !query.is_empty()).map(str::to_owned).unwrap_or_default();
     let mut add = |name: &str, value: &str| {
         if !query.is_empty() {
             query.push('&');
@@ -68,7 +67,7 @@ pub fn authorize(server: &Server, client: &Client, request: &Request<'_>) -> Res
         query.push('=');
         query.push_str(value);
     };
-    for (name, value) in pairs.iter().filter(|(name, _)| !own.iter().any(|own| own == name)) {
+    for (name, value) in pairs.iter().filter(|(name, _)| !own.iter().any(|(own, _)| own == name)) {
         add(name, &percent(value));
     }
     let scopes = scopes(server, request.scopes);
@@ -77,6 +76,12 @@ pub fn authorize(server: &Server, client: &Client, request: &Request<'_>) -> Res
     }
     url.set_query(Some(&query));
     Ok(url)
+}
+
+/// The pairs of a query as they are written, each with its name.
+fn own(query: &str) -> Vec<(String, &str)> {
+    let name = |pair: &str| url::form_urlencoded::parse(pair.as_bytes()).next().map(|(name, _)| name.into_owned());
+    query.split('&').filter_map(|pair| Some((name(pair)?, pair))).collect()
 }
 
 /// The scopes as they stand in the URL (kind 1).

@@ -56,6 +56,12 @@ impl TokenError {
         }
     }
 
+    /// Whether the provider says that it does not know our client, or not for this: the one reason to have another one registered. An
+    /// endpoint that moved, or a request that is wrong, is no better with another client (RFC 6749, section 5.2).
+    pub fn is_of_registration(&self) -> bool {
+        matches!(self, Self::Client(code) if matches!(code.as_str(), "invalid_client" | "unauthorized_client"))
+    }
+
     /// Whether it may pass by itself, so that the same may be tried again later, a bounded number of times.
     pub fn is_transient(&self) -> bool {
         match self {

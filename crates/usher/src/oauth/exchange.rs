@@ -10,8 +10,8 @@ use super::{Client, Code, Server, TokenError, Tokens, introspect, lookup, tokens
 use crate::config::definition::{Method, Pkce};
 use crate::egress::{Egress, answer};
 
-/// Sends the code to the token endpoint, once, and asks what else the definition says belongs to the connection. No redirect
-/// is followed; neither time nor size is the provider's to choose.
+/// Sends the code to the token endpoint, once. No redirect is followed; neither time nor size is the provider's to choose. What
+/// else belongs to the connection is asked for by [`complete`].
 ///
 /// # Errors
 /// [`TokenError::Refused`] where the code is not taken, [`TokenError::Client`] where our client is not. A code must not be
@@ -51,10 +51,25 @@ pub async fn exchange(
     for (name, value) in &tokens.values {
         tokens.fields.entry(name.clone()).or_insert_with(|| SecretString::from(value.as_str()));
     }
-    introspect::complete(egress, server, client, &mut tokens, now).await;
-    lookup::complete(egress, server, &mut tokens).await?;
-    match definition.fields().into_iter().find(|name| !tokens.fields.contains_key(*name)) {
+    Ok(tokens)
+}
+
+/// Asks what else the definition says belongs to the connection. Where that fails, the tokens are there all the same, and good at
+/// the provider: whoever cannot use them ends them.
+///
+/// # Errors
+/// Those of a call after connecting, and [`TokenError::Garbage`] where a field of the definition is missing at the end.
+pub async fn complete(
+    egress: &Egress,
+    server: &Server,
+    client: &Client,
+    tokens: &mut Tokens,
+    now: Timestamp,
+) -> Result<(), TokenError> {
+    introspect::complete(egress, server, client, tokens, now).await;
+    lookup::complete(egress, server, tokens).await?;
+    match server.definition().fields().into_iter().find(|name| !tokens.fields.contains_key(*name)) {
         Some(_) => Err(TokenError::Garbage("it lacks a field of the definition")),
-        None => Ok(tokens),
+        None => Ok(()),
     }
 }

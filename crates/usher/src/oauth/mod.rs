@@ -34,7 +34,7 @@ pub use self::account::{CallError, account};
 pub use self::authorize::{AuthorizeError, Request, authorize};
 pub use self::client::Client;
 pub use self::error::TokenError;
-pub use self::exchange::exchange;
+pub use self::exchange::{complete, exchange};
 pub use self::redirect::{is_issuer_key, issuer_key, redirect_uri, redirect_uri_of_key};
 pub use self::refresh::{Held, refresh};
 pub use self::reply::{Code, Reply, ReplyFault};

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use url::{Origin, Url};
 
+use super::AuthorizeError;
 use crate::config::definition::{Address, Iss, Revocation};
-use crate::config::{ClientAuthentication, Definition, OAuth};
+use crate::config::{ClientAuthentication, Definition, OAuth, is_loopback};
 use crate::egress::{Blocked, Egress};
 
 /// An authorization server: its definition with everything filled in.
@@ -23,6 +24,8 @@ pub struct Server {
     chosen_by: ChosenBy,
     /// The origins that the operator chose all the same.
     chosen: Vec<Origin>,
+    /// Whether the operator allowed that browsers are sent to its authorization endpoint over http.
+    plain: bool,
 }
 
 /// Who chose its URLs, and so by which client they are requested (R-SEC-05).
@@ -100,6 +103,7 @@ impl Server {
             resource: definition.resource.clone(),
             definition: Arc::clone(definition),
             values,
+            plain: chosen_by == ChosenBy::Operator,
             chosen_by,
             chosen: Vec::new(),
         })
@@ -124,7 +128,15 @@ impl Server {
             values: BTreeMap::new(),
             chosen_by: ChosenBy::Others,
             chosen: Vec::new(),
+            plain: false,
         }
+    }
+
+    /// The same where the operator allowed to request its authorization endpoint, be it over http (R-SEC-05).
+    #[must_use]
+    pub fn with_plain_way(mut self, allowed: bool) -> Self {
+        self.plain = allowed;
+        self
     }
 
     /// The same where the operator wrote down these origins, which may then be private (R-SEC-05).
@@ -164,6 +176,15 @@ impl Server {
         let mut values = self.values.clone();
         values.insert("client_id".to_owned(), client_id.to_owned());
         self.definition.revocation.as_ref()?.endpoint.fill(&values)
+    }
+
+    /// Where the browser is sent, if anybody may be sent there: to a web page over https, or over http where the operator wrote it
+    /// down or allowed it, as for every other of its endpoints (R-SEC-05).
+    pub fn way_in(&self) -> Result<&Url, AuthorizeError> {
+        let url = self.authorization_endpoint.as_ref().ok_or(AuthorizeError::NoEndpoint)?;
+        let plain = || self.plain || is_loopback(url) || self.chosen.contains(&url.origin());
+        let web = url.scheme() == "https" || (url.scheme() == "http" && plain());
+        if web && url.username().is_empty() && url.password().is_none() { Ok(url) } else { Err(AuthorizeError::Scheme) }
     }
 
     /// Where the browser is sent: what the person sees in its address line.

@@ -234,6 +234,7 @@ fn gallery(language: Language) -> Vec<(&'static str, String)> {
     pages.extend(super::connect::returned::tests::pages(language));
     pages.extend(super::connect::callback::tests::pages(language));
     pages.extend(super::connect::oauth::tests::pages(language));
+    pages.extend(super::connect::leaving::tests::pages(language));
     pages.extend(super::portal::connections::tests::pages(language));
     pages.push(("clients", super::portal::clients::tests::page(language)));
     pages.push(("revoke", super::portal::revoke::tests::page(language)));

@@ -29,26 +29,9 @@ pub(crate) fn protect(headers: &mut HeaderMap) {
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }
 
-/// Marks a page whose form leads, by our redirect, to another origin: browsers hold its policy against that too.
-#[derive(Clone)]
-struct LeadsTo(HeaderValue);
-
-/// Lets the form of this one page lead to `origin`, beside us.
-pub(crate) fn lead_to(response: &mut Response, origin: &str) {
-    // An origin in ASCII is a header value.
-    if let Ok(policy) =
-        HeaderValue::from_str(&POLICY.replace("form-action 'self'", &format!("form-action 'self' {origin}")))
-    {
-        response.extensions_mut().insert(LeadsTo(policy));
-    }
-}
-
 /// The layer around the pages' router.
 pub(crate) async fn protected(mut response: Response) -> Response {
     protect(response.headers_mut());
-    if let Some(LeadsTo(policy)) = response.extensions_mut().remove() {
-        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
-    }
     response
 }
 
@@ -70,19 +53,6 @@ mod tests {
         assert_eq!(headers[header::CACHE_CONTROL], "no-store");
         assert_eq!(headers[header::X_FRAME_OPTIONS], "DENY");
         assert_eq!(headers[header::REFERRER_POLICY], "same-origin");
-    }
-
-    /// A form of one page leads to one origin more, and nothing else changes.
-    #[tokio::test]
-    async fn one_page_may_lead_elsewhere() {
-        let mut response = Response::default();
-        lead_to(&mut response, "https://pay.example");
-        let led = protected(response).await;
-        let policy = led.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
-        assert_eq!(policy.replace(" https://pay.example", ""), POLICY);
-        assert!(policy.contains("form-action 'self' https://pay.example;"), "{policy}");
-        let plain = protected(Response::default()).await;
-        assert_eq!(plain.headers()[header::CONTENT_SECURITY_POLICY], POLICY);
     }
 
     #[test]

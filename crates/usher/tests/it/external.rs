@@ -68,8 +68,8 @@ impl Shop {
     pub(crate) async fn leave(&self, person: &Person, url: &str) -> String {
         let page = person.get(url).await;
         let left = person.agreement(&page, &[]).send().await;
-        assert_eq!(left.status, 303, "{}", left.describe());
-        left.location().unwrap().to_owned()
+        assert_eq!(left.status, 200, "{}", left.describe());
+        left.refresh().unwrap().to_owned()
     }
 
     /// Presses the first button there (`pay`) or the second; the address that leads back.
@@ -111,7 +111,7 @@ async fn a_paid_call_goes_on_once() {
     is_heading(&page, "Continue at Example Pay");
     assert!(page.text().contains("You pay 3 euros.") && page.text().contains("buy_report"), "{}", page.text());
     let policy = page.header("content-security-policy").unwrap();
-    assert!(policy.contains(&format!("form-action 'self' {};", shop.checkout.origin())), "{policy}");
+    assert!(policy.contains("form-action 'self';"), "{policy}");
     assert!(!person.cookies().iter().any(|cookie| cookie.name.ends_with("-flow")), "no flow cookie before consent");
     assert!(shop.checkout.asked().is_empty(), "nothing is asked before consent");
 

@@ -9,3 +9,4 @@ mod more;
 pub mod scene;
 mod secrecy;
 mod troubles;
+mod unused;

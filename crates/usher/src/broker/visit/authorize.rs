@@ -203,7 +203,13 @@ impl Broker {
             tracing::error!(provider = provider.name, %error, "nobody can sign in at a provider");
             Nowhere::Closed(why)
         })?;
-        visit.scopes.asked.extend(account.scopes.iter().cloned());
+        if let Err(error) = account.server.way_in() {
+            tracing::error!(provider = provider.name, %error, "nobody is sent to a provider");
+            return Err(Nowhere::Closed(NoWay::Unknown));
+        }
+        // Those that a refresh token is asked for by are asked for as any other.
+        let offline = &account.server.definition().authorize.offline_scopes;
+        visit.scopes.asked.extend(account.scopes.iter().chain(offline).cloned());
         Ok((visit, account))
     }
 }

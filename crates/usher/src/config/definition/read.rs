@@ -112,6 +112,7 @@ pub(in crate::config) fn read(table: &Table<'_>) -> Option<Definition> {
     };
     check_placeholders(table, &definition);
     check_hosts(table, &definition);
+    check_names(table, &definition);
     Some(definition)
 }
 
@@ -184,6 +185,19 @@ fn scope_text(node: &Node<'_>) -> BTreeMap<String, Text> {
         }
     }
     texts
+}
+
+/// Leaves a fault for each name that is filled from two places: who chose what stands in a URL decides how it is requested
+/// (R-SEC-05), and of two nobody could say who did.
+fn check_names(table: &Table<'_>, definition: &Definition) {
+    let mut names = definition.fields();
+    names.sort_unstable();
+    for pair in names.windows(2).filter(|pair| pair[0] == pair[1]) {
+        let name = pair[0];
+        let key = if definition.inputs.iter().any(|input| input.name == name) { "input" } else { "reply" };
+        let message = format!("{{{name}}} is filled from two places: inputs, reply, callback and lookup");
+        table.fault(key, message, "give each its own name");
+    }
 }
 
 /// Leaves a fault where a user could choose a whole host that our client's secret would then be sent to.

@@ -68,6 +68,13 @@ impl Revocation {
     }
 }
 
+impl Revocation {
+    /// Whether it is the standard's request with a token and the client's own proof (RFC 7009, section 2.1).
+    pub fn is_standard(&self) -> bool {
+        self.parameter == "token" && self.proof == Proof::Client && self.method == Method::Post
+    }
+}
+
 /// Reads the section.
 pub(super) fn read(node: &Node<'_>) -> Option<Revocation> {
     const ENDPOINT: &str = "endpoint = \"https://id.example/revoke\"";

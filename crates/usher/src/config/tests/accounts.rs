@@ -190,6 +190,32 @@ fn the_usual_mistakes_of_an_own_definition_are_told_how_to_mend() {
     }
 }
 
+/// R-SEC-05: whose word a name in a URL is decides how the URL is requested, so each name has one source.
+#[test]
+fn a_name_of_a_definition_is_filled_from_one_place() {
+    let definition = |more: &str| {
+        format!(
+            "[[provider]]\nname = \"site\"\nkind = \"oauth\"\nclient_id = \"a\"\nclient_authentication = \"none\"\n\
+             authorization_endpoint = \"https://id.example/{{host}}/authorize\"\ntoken_endpoint = \"https://id.example/token\"\n\
+             input = [{{ name = \"host\" }}]\n{more}\n\
+             [[upstream]]\nname = \"s\"\nurl = \"https://s.example/mcp\"\n[[upstream.needs]]\nprovider = \"site\"\n"
+        )
+    };
+    let parse = |more: &str| {
+        let path = std::path::Path::new("/srv/usher/usher.toml");
+        Config::parse(&definition(more), path, &|_| None).map(drop).map_err(|faults| faults.to_string())
+    };
+    parse("reply = { fields = { site = \"site\" } }").unwrap();
+    for more in [
+        "reply = { fields = { host = \"host\" } }",
+        "callback = { fields = { host = \"host\" } }",
+        "reply = { fields = { site = \"site\" } }\ncallback = { fields = { site = \"site\" } }",
+    ] {
+        let faults = parse(more).unwrap_err();
+        assert!(faults.contains("is filled from two places"), "{more}: {faults}");
+    }
+}
+
 #[test]
 fn all_faults_of_a_definition_are_told_at_once() {
     let found = faults(with(

@@ -182,6 +182,8 @@ impl AuthorizationServers {
             promises_iss: metadata.reply_has_issuer,
             resource: Some(found.resource.clone()),
         });
+        let allowed = self.parts.egress.guarded(&metadata.authorization_endpoint).is_ok();
+        let server = server.with_plain_way(allowed);
         let mut server = server.with_chosen_origins(self.parts.config.chosen_origins(provider));
         if metadata.scopes.contains("offline_access") && metadata.refreshes() {
             server = server.with_offline_access();

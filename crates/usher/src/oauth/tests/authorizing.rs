@@ -205,6 +205,53 @@ async fn kind_20_the_resource_is_sent_where_it_is_expected_and_nowhere_else() {
     drop(tokens);
 }
 
+/// R-OAUTH-02, R-OAUTH-03: an endpoint whose own query has parameters of the protocol does not say them for us; the rest of it stays.
+#[tokio::test]
+async fn an_endpoint_s_own_query_takes_nothing_of_ours_away() {
+    let own = "tenant=a%20b&state=x&code_challenge=x&code_challenge_method=plain&redirect_uri=https%3A%2F%2Fevil.example&\
+               client_id=x&response_type=token&scope=all&st%61te=y";
+    let mut scene = Scene::standard().await;
+    let endpoint = Url::parse(&format!("https://id.example/authorize?{own}")).unwrap();
+    scene.server.authorization_endpoint = Some(endpoint);
+    let url = scene.url();
+    assert!(url.as_str().starts_with("https://id.example/authorize?tenant=a%20b&response_type=code&"), "{url}");
+    let pairs: Vec<(String, String)> = url.query_pairs().into_owned().collect();
+    let values = |name: &str| pairs.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str()).collect();
+    let only = |name: &str, value: &str| {
+        let found: Vec<&str> = values(name);
+        assert_eq!(found, [value], "{name}");
+    };
+    only("state", STATE);
+    only("redirect_uri", BACK);
+    only("response_type", "code");
+    only("code_challenge_method", "S256");
+    only("scope", "read write");
+    let challenges: Vec<&str> = values("code_challenge");
+    assert!(challenges.len() == 1 && challenges[0] != "x", "{challenges:?}");
+}
+
+/// R-SEC-05: one rule for all endpoints: what the operator wrote down, or allowed, may be had over http in a private network.
+#[tokio::test]
+async fn a_browser_is_sent_over_http_where_the_operator_allowed_it() {
+    let scene = Scene::standard().await;
+    let text =
+        "authorization_endpoint = \"http://10.0.0.5:8080/authorize\"\ntoken_endpoint = \"http://10.0.0.5:8080/token\"";
+    let server = Server::of(&oauth(&scene.provider, text), &BTreeMap::new()).unwrap();
+    assert_eq!(server.way_in().unwrap().as_str(), "http://10.0.0.5:8080/authorize");
+    let discovered = Server::discovered(Discovered {
+        issuer: "https://id.example".to_owned(),
+        authorization_endpoint: Some(Url::parse("http://10.0.0.5/authorize").unwrap()),
+        token_endpoint: Url::parse("https://id.example/token").unwrap(),
+        revocation_endpoint: None,
+        promises_iss: true,
+        resource: None,
+    });
+    assert_eq!(discovered.way_in(), Err(AuthorizeError::Scheme));
+    discovered.clone().with_plain_way(true).way_in().unwrap();
+    let origin = Url::parse("http://10.0.0.5").unwrap().origin();
+    discovered.with_chosen_origins(vec![origin]).way_in().unwrap();
+}
+
 /// R-SEC-05: a browser is sent to a web page over https, or to this machine.
 #[tokio::test]
 async fn nobody_is_sent_to_another_scheme() {

@@ -87,7 +87,9 @@ impl Scene {
 
     async fn exchange(&self, code: &Code) -> Result<Tokens, TokenError> {
         let verifier = SecretString::from(VERIFIER);
-        exchange(&self.egress, &self.server, &self.client, code, &verifier, SystemClock.now()).await
+        let (egress, server, client) = (&self.egress, &self.server, &self.client);
+        let mut tokens = exchange(egress, server, client, code, &verifier, SystemClock.now()).await?;
+        complete(egress, server, client, &mut tokens, SystemClock.now()).await.map(|()| tokens)
     }
 
     /// From the consent to tokens.

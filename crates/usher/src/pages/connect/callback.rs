@@ -1,8 +1,7 @@
 //! `GET /callback/{provider}` and `/callback/{provider}/{issuer}`: the browser comes back from a provider, with a code.
 //!
-//! The address holds what nobody else may have, so nothing that is shown has it: whatever comes of it, the browser is
-//! sent on
-//! to the page of the question, and from there nothing leads back (R-OAUTH-02).
+//! The address holds what nobody else may have. What was begun here is sent on to the page of the question, and from there nothing
+//! leads back (R-OAUTH-02); only who is refused, or signed out, is told so at this address, by a page that leads to ours alone.
 
 use axum::{
     extract::Path,

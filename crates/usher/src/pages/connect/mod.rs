@@ -6,6 +6,7 @@ pub(super) mod callback;
 pub(super) mod ended;
 pub(super) mod external;
 pub(super) mod facts;
+pub(super) mod leaving;
 pub(super) mod oauth;
 pub(super) mod returned;
 pub(super) mod show;

@@ -13,10 +13,10 @@ use super::{
     view::{Attempt, BEGUN, ConnectPage, LOOKED, address},
 };
 use crate::{
-    broker::{ConfirmError, Purpose, Visit, Way},
+    broker::{ConfirmError, Purpose, Visit},
     config::ProviderKind,
     identity::browser::{Form, Place, SignedIn},
-    pages::{headers::lead_to, visitor::Visitor},
+    pages::visitor::Visitor,
 };
 
 /// Opens the question. Who is not signed in signs in first and comes back; who is somebody else is refused (R-ID-03).
@@ -69,20 +69,13 @@ pub(crate) async fn page(
         ProviderKind::External(external) if !visit.purpose.reuses() => {
             let frame = visitor.page_at(&address(id, None), Some(person));
             let page = ExternalPage::new(frame, csrf, visit, external, attempt, now);
-            let mut response = visitor.show(status, &page);
-            // Its button leads there by our redirect.
-            lead_to(&mut response, &external.url.origin());
-            return response;
+            return visitor.show(status, &page);
         }
         ProviderKind::OAuth(_) | ProviderKind::Mcp(_) => {
             let (visit, way) = visitor.app.broker.way(visit, &attempt.typed).await;
             let frame = visitor.page_at(&address(id, begun), Some(person));
             let page = OAuthPage::new(frame, csrf, &visit, &way, attempt, begun, now);
-            let mut response = visitor.show(status, &page);
-            if let Way::To(url) = &way {
-                lead_to(&mut response, &url.origin().ascii_serialization());
-            }
-            return response;
+            return visitor.show(status, &page);
         }
         ProviderKind::External(_) | ProviderKind::Secret { .. } => {}
     }

@@ -14,6 +14,7 @@ use usher_store::{InteractionId, fail_point};
 use super::{
     callback,
     ended::instead,
+    leaving::leave,
     oauth::SHOWN,
     returned::browser,
     show::page,
@@ -96,15 +97,13 @@ pub(crate) async fn submit(
     }
 }
 
-/// Sends the browser to the other side's page, with what it alone comes back with: set here, after the person agreed,
-/// and
-/// nowhere else (R-SEC-06).
+/// Sends the browser to the other side's page, after the person agreed (R-SEC-06).
 async fn depart(visitor: &Visitor, person: &SignedIn, id: &InteractionId) -> Result<Response, VisitError> {
     let app = &visitor.app;
     let flow = flow(visitor);
     let browser = browser(person, id, flow.expose_secret());
     match app.broker.depart(id, &person.user, &browser).await? {
-        Departed::To(url) => Ok(go(url.as_str(), [visitor.cookies.set(Cookie::Flow, flow.expose_secret())])),
+        Departed::To(url) => Ok(leave(visitor, person, id, &url, &flow)),
         Departed::Again(visit) => {
             let attempt = Attempt { outdated: true, ..Attempt::default() };
             Ok(page(visitor, person, &visit, StatusCode::CONFLICT, &attempt).await)
@@ -112,9 +111,7 @@ async fn depart(visitor: &Visitor, person: &SignedIn, id: &InteractionId) -> Res
     }
 }
 
-/// Sends the browser to the provider that the page named, with what it alone comes back with: set here, after the
-/// person agreed,
-/// and nowhere else (R-SEC-06).
+/// Sends the browser to the provider that the page named, after the person agreed (R-SEC-06).
 async fn authorize(
     visitor: &Visitor,
     person: &SignedIn,
@@ -134,7 +131,7 @@ async fn authorize(
         language: visitor.words.language().code(),
     };
     match visitor.app.broker.leave(leaving).await? {
-        Left::To(url) => Ok(go(url.as_str(), [visitor.cookies.set(Cookie::Flow, flow.expose_secret())])),
+        Left::To(url) => Ok(leave(visitor, person, id, &url, &flow)),
         Left::Again(visit, faults) => {
             let status = if faults.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
             Ok(page(visitor, person, &visit, status, &Attempt { typed, faults, ..Attempt::default() }).await)

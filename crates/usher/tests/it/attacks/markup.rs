@@ -189,7 +189,7 @@ async fn no_string_that_somebody_else_chose_is_markup_on_any_page() {
     let visit = ask(&files, ("tools/call", r#"{"name":"buy_report"}"#)).await.url();
     let page = seen.note("visit", person.get(&visit).await);
     let left = person.agreement(&page, &[]).stay().send().await;
-    let at = person.get(left.location().unwrap()).await;
+    let at = person.get(left.refresh().unwrap()).await;
     let form = at.form_by_button("Cancel");
     let back = person.submission(&at, &form, None, &[]).stay().send().await;
     checkout.behave(Confirming::Says(200, json!({ "status": hostile("visit-answer") }).to_string()));

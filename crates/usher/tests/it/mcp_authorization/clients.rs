@@ -1,9 +1,13 @@
 //! How our client becomes known: by registration, by our document, by the configuration.
 
 use serde_json::{Value, json};
-use usher_testkit::oauth::{
-    Client, Endpoint,
-    settings::{ClientAuth, RegisteredSecret, Registration},
+use usher_store::{FailureReason, InteractionState};
+use usher_testkit::{
+    oauth::{
+        Client, Endpoint, Trouble,
+        settings::{ClientAuth, Offline, RegisteredSecret, Registration},
+    },
+    provider::Behaviour,
 };
 
 use super::scene::{CALL, Change, Scene, parameters, went};
@@ -47,7 +51,7 @@ async fn a_client_that_was_forgotten_is_made_anew() {
     let asked = scene.asked(&client).await;
     let person = scene.stage.person().await;
     let left = scene.leave(&person, &asked.url()).await;
-    let before = parameters(left.location().unwrap())["client_id"].clone();
+    let before = parameters(left.refresh().unwrap())["client_id"].clone();
     let back = person.at_issuer(&left, "user-1").await;
     scene.provider.forget_client(&before);
     let failed = person.come_back(&back).await;
@@ -58,6 +62,60 @@ async fn a_client_that_was_forgotten_is_made_anew() {
     assert_eq!(done.heading().as_deref(), Some("Connected"), "{}", done.describe());
     assert!(went(&retry(&client, CALL, &asked, ACCEPT).await));
     assert_eq!(scene.provider.counts().registrations, 2);
+}
+
+/// A registration is good until its server says that it does not know it: a request that is wrong, or an endpoint that moved, is the
+/// operator's to mend, and no other client changes that.
+#[tokio::test]
+async fn a_registration_outlives_what_is_no_fault_of_its_own() {
+    let scene = Scene::new().await;
+    let asked = scene.asked(&scene.stage.modern()).await;
+    let person = scene.stage.person().await;
+    let says = |code: &str| Behaviour::Body(400, format!(r#"{{"error":"{code}"}}"#));
+    for wrong in [
+        says("invalid_target"),
+        says("redirect_uri_mismatch"),
+        says("unsupported_grant_type"),
+        Behaviour::Status(404),
+        Behaviour::Status(405),
+        Behaviour::Status(415),
+        Behaviour::Redirect("https://evil.example/token".to_owned()),
+    ] {
+        let what = format!("{wrong:?}");
+        scene.provider.trouble_next(Endpoint::Token, Trouble::Instead(wrong));
+        let failed = scene.connect(&person, &asked.url()).await;
+        let state = scene.stage.interaction(&asked.url()).await.state;
+        let misconfigured = matches!(state, InteractionState::Failed { reason: FailureReason::Misconfigured, .. });
+        assert!(misconfigured, "{what}: {state:?}");
+        assert_eq!(scene.provider.counts().registrations, 1, "{what}");
+        person.submit(&failed, &failed.form_by_button("Start again"), None, &[]).await;
+    }
+    let done = scene.connect(&person, &asked.url()).await;
+    assert_eq!(done.heading().as_deref(), Some("Connected"), "{}", done.describe());
+    assert_eq!(scene.provider.counts().registrations, 1);
+}
+
+/// R-OAUTH-03: what a refresh token is asked for by is among the permissions that the page names, and that are asked for.
+#[tokio::test]
+async fn the_page_names_every_scope_that_is_asked_for() {
+    let scene = Scene::with(Change { provider: "scopes = [\"read\"]".to_owned(), ..Change::default() }).await;
+    scene.provider.set(|settings| {
+        settings.authorization.offline = Offline::Scope("offline_access");
+        settings.authorization.scopes_known = Some(vec!["read", "offline_access"]);
+    });
+    let asked = scene.asked(&scene.stage.modern()).await;
+    let person = scene.stage.person().await;
+    let page = person.get(&asked.url()).await;
+    let left = scene.leave(&person, &asked.url()).await;
+    let scopes = parameters(left.refresh().unwrap())["scope"].clone();
+    assert!(scopes.split(' ').any(|scope| scope == "offline_access"), "{scopes}");
+    for scope in scopes.split(' ') {
+        assert!(page.text().contains(scope), "{scope}: {}", page.text());
+    }
+    let back = person.at_issuer(&left, "user-1").await;
+    person.come_back(&back).await;
+    let asked_for = scene.credential().await.unwrap().grant.unwrap().asked;
+    assert!(asked_for.contains("offline_access"), "{asked_for:?}");
 }
 
 /// R-OAUTH-05: the operator's own client, at the issuer that it was registered at.

@@ -107,7 +107,7 @@ async fn scopes_are_those_that_the_server_names() {
         let person = scene.stage.person().await;
         let asked = scene.asked(&scene.stage.modern()).await;
         let left = scene.leave(&person, &asked.url()).await;
-        let said = parameters(left.location().unwrap());
+        let said = parameters(left.refresh().unwrap());
         assert_eq!(said["scope"], expected);
         assert_eq!(said.get("prompt").map(String::as_str), prompt);
     }

@@ -18,7 +18,7 @@ async fn a_call_goes_on_once_the_server_s_own_account_is_connected() {
     assert!(page.text().contains(&scene.provider.address().to_string()), "{}", page.text());
 
     let left = scene.leave(&person, &asked.url()).await;
-    let address = left.location().unwrap().to_owned();
+    let address = left.refresh().unwrap().to_owned();
     assert!(address.starts_with(&scene.provider.url(Endpoint::Authorization)), "{address}");
     let said = parameters(&address);
     assert_eq!(said["resource"], scene.stage.upstream.url());

@@ -23,7 +23,7 @@ async fn a_changed_issuer_gets_nothing_of_the_old_one() {
     let refreshes = scene.provider.counts().refreshes_tried;
     let person = scene.stage.person().await;
     let left = scene.leave(&person, &asked.url()).await;
-    assert!(left.location().unwrap().starts_with(&other.url(Endpoint::Authorization)));
+    assert!(left.refresh().unwrap().starts_with(&other.url(Endpoint::Authorization)));
     let back = person.at_issuer(&left, "user-1").await;
     assert_eq!(person.come_back(&back).await.heading().as_deref(), Some("Connected"));
     assert!(went(&retry(&client, CALL, &asked, ACCEPT).await));

@@ -20,7 +20,7 @@ async fn reading() -> Scene {
 /// Agrees to more, and comes back: what was asked for.
 async fn widened(scene: &Scene, person: &Person, url: &str) -> String {
     let left = scene.leave(person, url).await;
-    let scopes = parameters(left.location().unwrap())["scope"].clone();
+    let scopes = parameters(left.refresh().unwrap())["scope"].clone();
     let back = person.at_issuer(&left, "user-1").await;
     assert_eq!(person.come_back(&back).await.heading().as_deref(), Some("Connected"));
     scopes
@@ -103,5 +103,5 @@ async fn the_challenge_of_a_call_is_that_call_s_alone() {
     let client = scene.stage.modern();
     let asked = client.call(WRITE.0, WRITE.1).await;
     let left = scene.leave(&scene.stage.person().await, &asked.url()).await;
-    assert_eq!(parameters(left.location().unwrap())["scope"], "read");
+    assert_eq!(parameters(left.refresh().unwrap())["scope"], "read");
 }

@@ -103,7 +103,7 @@ async fn what_a_server_demanded_is_asked_for_when_more_is_asked() {
     assert!(went(&scene.stage.modern().call(CALL.0, CALL.1).await), "it works as it is");
     let more = at_second(&scene).call(DELETE.0, DELETE.1).await;
     let left = scene.leave(&person, &more.url()).await;
-    assert!(left.location().unwrap().contains("scope=audit%20delete_repo%20repo"), "{}", left.describe());
+    assert!(left.refresh().unwrap().contains("scope=audit%20delete_repo%20repo"), "{}", left.describe());
     let back = person.at_issuer(&left, "user-1").await;
     is_heading(&person.come_back(&back).await, "Connected");
     let stored = scene.credential().await.unwrap();
