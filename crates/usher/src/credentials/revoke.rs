@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
+use jiff::{SignedDuration, Timestamp};
 use tokio::time::timeout;
 use usher_store::{AtProvider, Credential, Grant, Leaving};
 
@@ -13,6 +14,9 @@ use crate::{
 
 /// How long a provider may take to end an access (R-SEC-04).
 pub const REVOKE_DEADLINE: Duration = Duration::from_secs(10);
+
+/// An access token that expires within this is not relied on.
+const SOON: SignedDuration = SignedDuration::from_mins(2);
 
 /// What became of an access at its provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +99,7 @@ pub async fn revoke(egress: &Egress, config: &Config, provider: &str, credential
         Way::Server(way) => way,
     };
     let host = way.host();
-    let request = oauth::revoke(egress, &way.server, &way.client, &way.held);
+    let request = oauth::revoke(egress, &way.server, &way.client, &way.held, way.expires_at, way.at);
     let error = match timeout(REVOKE_DEADLINE, request).await {
         Ok(Ok(())) => return Revocation::Ended { host },
         Ok(Err(error)) => {
@@ -106,7 +110,7 @@ pub async fn revoke(egress: &Egress, config: &Config, provider: &str, credential
     };
     let why = match error {
         RevokeError::Unsupported => StillListed::NoWay,
-        RevokeError::Refused(_) | RevokeError::Blocked(_) => StillListed::Refused,
+        RevokeError::Refused(_) | RevokeError::Unknown(_) | RevokeError::Blocked(_) => StillListed::Refused,
         RevokeError::Unavailable(_) | RevokeError::NoAnswer(_) => StillListed::Unheard,
     };
     Revocation::StillListed { host: Some(host), why }
@@ -126,6 +130,10 @@ struct AtServer<'c> {
     server: Server,
     client: Client,
     held: Held<'c>,
+    /// When the access token expires.
+    expires_at: Option<Timestamp>,
+    /// At what time that is looked at.
+    at: Timestamp,
 }
 
 impl<'c> Way<'c> {
@@ -151,7 +159,9 @@ impl<'c> Way<'c> {
             scopes: &grant.scopes,
             values: &grant.values,
         };
-        Self::Server(Box::new(AtServer { server, client, held }))
+        // What is being let go was last changed when that began. What expires while its turn comes is not good either.
+        let at = credential.updated_at.saturating_add(SOON).unwrap_or(credential.updated_at);
+        Self::Server(Box::new(AtServer { server, client, held, expires_at: grant.expires_at, at }))
     }
 }
 
