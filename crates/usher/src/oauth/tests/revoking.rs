@@ -8,8 +8,7 @@ use super::*;
 
 const DELETE: &str = "[provider.revocation]\nendpoint = \"@issuer/applications/{client_id}/grant\"\nmethod = \"DELETE\"\n\
      request = \"json\"\ntoken = \"access_token\"\nparameter = \"access_token\"\nproof = \"client_basic\"";
-const BEARER: &str =
-    "[provider.revocation]\nendpoint = \"@revoke\"\ntoken = \"access_token\"\nproof = \"bearer\"";
+const BEARER: &str = "[provider.revocation]\nendpoint = \"@revoke\"\ntoken = \"access_token\"\nproof = \"bearer\"";
 
 #[tokio::test]
 async fn kind_23_a_grant_ends_in_the_provider_s_way() {
