@@ -247,6 +247,7 @@ const STATEMENTS: &[&str] = &[
     crate::credential::LEAVE_ALL[0],
     crate::credential::LEAVE_ALL[1],
     crate::credential::STILL_LEAVING[0],
+    crate::credential::IS_LEAVING,
     crate::credential::DELETE_LEFT,
     crate::key_notes::IS_NOTED,
     crate::key_notes::IS_NEEDED,

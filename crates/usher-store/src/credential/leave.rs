@@ -19,7 +19,7 @@ use crate::{Event, Kind, Store, StoreError, fail_point, key_notes};
 
 const TABLE: &str = "credentials";
 
-/// How long whoever lets something go has to tell its provider and to delete it: well over the time of both.
+/// How long whoever lets one thing go has to tell its provider and to delete it: well over the time of both.
 pub const LEAVING_LASTS: SignedDuration = SignedDuration::from_mins(2);
 
 /// `refresh_at` is when somebody else ends what is left: nothing that leaves is refreshed.
@@ -50,13 +50,17 @@ pub(crate) const LEAVE_ALL: [&str; 2] = both!("user_key = $3");
 const LOCK_ALL: &str = "SELECT id FROM credentials WHERE user_key = $1 ORDER BY id COLLATE \"C\" FOR UPDATE";
 /// Whoever takes these has the same time for them as the one who was killed.
 pub(crate) const STILL_LEAVING: [&str; 2] = [
-    leave!("id IN (SELECT id FROM credentials WHERE status = 'leaving' AND refresh_at <= $1 LIMIT 100)", ""),
     leave!(
-        "id IN (SELECT id FROM credentials WHERE status = 'leaving' AND refresh_at <= $1 LIMIT 100 \
-         FOR UPDATE SKIP LOCKED)",
+        "id IN (SELECT id FROM credentials WHERE status = 'leaving' AND refresh_at <= $1 ORDER BY refresh_at LIMIT 100)",
+        ""
+    ),
+    leave!(
+        "id IN (SELECT id FROM credentials WHERE status = 'leaving' AND refresh_at <= $1 ORDER BY refresh_at \
+         LIMIT 100 FOR UPDATE SKIP LOCKED)",
         ""
     ),
 ];
+pub(crate) const IS_LEAVING: &str = "SELECT id FROM credentials WHERE id = $1 AND status = 'leaving'";
 /// What was connected anew meanwhile is another record.
 pub(crate) const DELETE_LEFT: &str = "DELETE FROM credentials WHERE id = $1 AND status = 'leaving'";
 
@@ -106,6 +110,16 @@ impl Store {
     ///
     /// Each is to be [`left`](Self::left) within [`LEAVING_LASTS`].
     pub async fn leave(&self, which: Leave<'_>, now: Timestamp) -> Result<Vec<Leaving>, StoreError> {
+        self.leave_for(which, LEAVING_LASTS, now).await
+    }
+
+    /// The same by whoever needs longer: nobody else takes them up for `lasts`.
+    pub async fn leave_for(
+        &self,
+        which: Leave<'_>,
+        lasts: SignedDuration,
+        now: Timestamp,
+    ) -> Result<Vec<Leaving>, StoreError> {
         fail_point!(Leaving);
         let (sql, keys, action) = match which {
             Leave::Own { user, provider } => {
@@ -124,8 +138,9 @@ impl Store {
                 sqlx::query(LOCK_ALL).bind(user_key(user)).fetch_all(&mut *transaction).await?;
             }
             let [again, anew] = sql;
-            let mut rows = mark(&mut transaction, again, &keys, now).await?;
-            let begun = mark(&mut transaction, anew, &keys, now).await?;
+            let until = now.saturating_add(lasts).unwrap_or(Timestamp::MAX);
+            let mut rows = mark(&mut transaction, again, &keys, now, until).await?;
+            let begun = mark(&mut transaction, anew, &keys, now, until).await?;
             for row in &begun {
                 if let (Some(action), Ok(user)) = (action, user_of(row, TABLE)) {
                     let entry = of_provider(action, Outcome::Success, &user, row.try_get("provider")?);
@@ -142,14 +157,23 @@ impl Store {
         Ok(leaving)
     }
 
-    /// The same of what somebody else began to let go and did not end, a hundred at most: their process was killed, or the
-    /// store was away.
-    pub async fn still_leaving(&self, now: Timestamp) -> Result<Vec<Leaving>, StoreError> {
+    /// The same of what somebody else began to let go and did not end, a hundred at most, the oldest first: their process was
+    /// killed, or the store was away. Nobody else takes these up for `lasts`. What is nobody's is deleted.
+    pub async fn still_leaving(&self, lasts: SignedDuration, now: Timestamp) -> Result<Vec<Leaving>, StoreError> {
         let [sqlite, postgres] = STILL_LEAVING;
         let sql = if self.kind() == Kind::Postgres { postgres } else { sqlite };
         let rows = Self::within(async {
             let mut transaction = self.begin().await?;
-            let rows = mark(&mut transaction, sql, &[], now).await?;
+            let until = now.saturating_add(lasts).unwrap_or(Timestamp::MAX);
+            let (rows, nobodys): (Vec<_>, Vec<_>) = mark(&mut transaction, sql, &[], now, until)
+                .await?
+                .into_iter()
+                .partition(|row| user_of(row, TABLE).is_ok());
+            for row in &nobodys {
+                let id: String = row.try_get("id")?;
+                tracing::warn!(id, "a credential that was being let go belongs to a user that is none, and is deleted");
+                sqlx::query(DELETE_LEFT).bind(id).execute(&mut *transaction).await?;
+            }
             transaction.commit().await?;
             Ok(rows)
         })
@@ -186,13 +210,24 @@ impl Store {
             Ok(credential) => in_place.then(|| Box::new(credential)),
             Err(error) => {
                 let error = key_notes::behind(&mut *self.shared.reader.acquire().await?, error).await;
-                if !error.is_unopened() {
+                // One that cannot be read is no reason to keep it, or the others.
+                if !error.is_unopened() && !matches!(error, StoreError::ImpossibleRow { .. }) {
                     return Err(error);
                 }
                 None
             }
         };
         Ok(Some(Leaving { id, user, provider, credential }))
+    }
+
+    /// Whether it still stands there, being let go: where it does not, it has ended, or its user connected anew, and what its
+    /// provider was told now could end the new one.
+    pub async fn is_leaving(&self, leaving: &Leaving) -> Result<bool, StoreError> {
+        Self::within(async {
+            let row = sqlx::query(IS_LEAVING).bind(leaving.id.clone()).fetch_optional(&self.shared.reader).await?;
+            Ok(row.is_some())
+        })
+        .await
     }
 
     /// Deletes what was let go, after its provider was told or could not be: true if it was still there. What its user connected
@@ -222,8 +257,9 @@ async fn mark(
     sql: &'static str,
     keys: &[String],
     now: Timestamp,
+    until: Timestamp,
 ) -> Result<Vec<AnyRow>, StoreError> {
-    let mut query = sqlx::query(sql).bind(micros(now)).bind(micros(now + LEAVING_LASTS));
+    let mut query = sqlx::query(sql).bind(micros(now)).bind(micros(until));
     for key in keys {
         query = query.bind(key.clone());
     }

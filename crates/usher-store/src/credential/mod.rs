@@ -30,7 +30,7 @@ pub(crate) use self::lease::{DUE, GIVE_UP, LEASE, PUT_OFF, REMAINING};
 pub use self::lease::{DueRefresh, HeldLease, Lease, REFRESH_LEASE, RESTS_AT_MOST};
 pub use self::leave::{AtProvider, LEAVING_LASTS, Leave, Leaving};
 #[cfg(test)]
-pub(crate) use self::leave::{DELETE_LEFT, LEAVE_ALL, LEAVE_ONE, LEAVE_OWN, STILL_LEAVING};
+pub(crate) use self::leave::{DELETE_LEFT, IS_LEAVING, LEAVE_ALL, LEAVE_ONE, LEAVE_OWN, STILL_LEAVING};
 #[cfg(test)]
 pub(crate) use self::list::{ALL, OF_ID, OF_PROVIDER, REVOKE};
 pub use self::list::{ConnectionFilter, ConnectionsPage, Granted, StoredConnection};

@@ -6,6 +6,8 @@ use sqlx::{AnyConnection, Row as _};
 use super::content::Content;
 use super::row::{self, place};
 use super::{Approval, Completion, Credential, CredentialKey, CredentialStatus, FIND_ANY};
+use crate::audit::{AuditAction, AuditEntry, Outcome};
+use crate::credential::find::of_provider;
 use crate::interaction::Interaction;
 use crate::lookup::user_key;
 use crate::time::micros;
@@ -23,6 +25,9 @@ const REPLACE: &str = "UPDATE credentials SET version = version + 1, status = $4
      refresh_at = $6, lease_owner = NULL, lease_until = NULL, attempts = 0 WHERE id = $1 AND version = $2";
 const DELETE: &str = "DELETE FROM credentials WHERE id = $1 AND version = $2";
 
+/// Why a provider did not end what was being let go: its owner connected anew before it was told.
+const NOT_TRIED: &str = "not-tried";
+
 /// What is there before an interaction completes.
 enum Stored {
     Nothing,
@@ -31,6 +36,8 @@ enum Stored {
     Gone {
         id: String,
         version: i64,
+        /// It was being let go, and its provider may list what it granted: nobody will tell it any more.
+        listed: bool,
     },
 }
 
@@ -84,9 +91,14 @@ impl Store {
             }
             Stored::Readable(current) => self.replace(connection, &current, &content, status, now).await?,
             Stored::Nothing => self.insert(connection, interaction, &content, (1, status), now).await?,
-            Stored::Gone { id, version } => {
+            Stored::Gone { id, version, listed } => {
                 // If somebody else is first, their row is still there and the insertion finds it.
-                sqlx::query(DELETE).bind(id).bind(version).execute(&mut *connection).await?;
+                let gone = sqlx::query(DELETE).bind(id).bind(version).execute(&mut *connection).await?;
+                if listed && gone.rows_affected() > 0 {
+                    let (user, provider) = (&interaction.principal.user, &interaction.provider);
+                    let entry = of_provider(AuditAction::GrantRevoked, Outcome::Failure, user, provider);
+                    AuditEntry { detail: Some(NOT_TRIED), ..entry }.insert(&mut *connection, now).await?;
+                }
                 // Not from 1: a call that used the old secret must not have the new one taken for rejected.
                 let next = version.saturating_add(1).max(1);
                 self.insert(connection, interaction, &content, (next, status), now).await?
@@ -107,12 +119,14 @@ impl Store {
         match read {
             // What its owner gave up is not theirs to go on with: neither what was allowed, nor the row, which goes.
             Ok(credential) if credential.status == CredentialStatus::Leaving => {
-                Ok(Stored::Gone { id: credential.id, version: credential.version })
+                let listed = credential.grant.is_some();
+                Ok(Stored::Gone { id: credential.id, version: credential.version, listed })
             }
             Ok(credential) => Ok(Stored::Readable(Box::new(credential))),
             Err(error) if error.is_unopened() => {
                 tracing::warn!(provider, %error, "a stored credential cannot be read");
-                Ok(Stored::Gone { id: row.try_get("id")?, version: row.try_get("version")? })
+                let listed = row::status(&row)? == CredentialStatus::Leaving;
+                Ok(Stored::Gone { id: row.try_get("id")?, version: row.try_get("version")?, listed })
             }
             Err(error) => Err(error),
         }

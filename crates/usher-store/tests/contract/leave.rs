@@ -154,12 +154,43 @@ pub(crate) async fn what_nobody_ended_is_found_after_its_time(database: Database
     completed(&store, question("user-1"), connect("s-1")).await;
     store.leave(Leave::Own { user: &owner, provider: "weather" }, at(10)).await.unwrap();
 
-    assert!(store.still_leaving(at(11)).await.unwrap().is_empty(), "somebody is at it");
+    let lasts = LEAVING_LASTS;
+    assert!(store.still_leaving(lasts, at(11)).await.unwrap().is_empty(), "somebody is at it");
     let later = at(10) + LEAVING_LASTS;
-    let found = store.still_leaving(later).await.unwrap();
+    let found = store.still_leaving(lasts * 2, later).await.unwrap();
 
     assert_eq!(found.len(), 1);
-    assert!(store.still_leaving(later).await.unwrap().is_empty(), "it was taken");
+    assert!(store.still_leaving(lasts, later + lasts).await.unwrap().is_empty(), "it was taken, for longer");
     assert!(store.left(&found[0], AtProvider::Nothing, later).await.unwrap());
     assert!(!actions(&store).await.iter().any(|(action, _)| *action == AuditAction::GrantRevoked));
+}
+
+/// Who lets many go has the time that many take.
+pub(crate) async fn who_needs_longer_is_left_alone_for_longer(database: Database) {
+    let store = database.store().await;
+    let owner = user("user-1");
+    completed(&store, question("user-1"), connect("s-1")).await;
+    let longer = LEAVING_LASTS * 3;
+    store.leave_for(Leave::All(&owner), longer, at(10)).await.unwrap();
+    let early = at(10) + LEAVING_LASTS;
+    assert!(store.still_leaving(longer, early).await.unwrap().is_empty(), "somebody is at it");
+    assert_eq!(store.still_leaving(longer, at(10) + longer).await.unwrap().len(), 1);
+}
+
+/// What was granted and is replaced while it leaves is listed at its provider, and the audit log says so; and nobody tells the
+/// provider any more, which could end the new one.
+pub(crate) async fn a_grant_that_is_replaced_while_it_leaves_is_said_to_be_listed(database: Database) {
+    let store = database.store().await;
+    let owner = user("user-1");
+    granted(&store).await;
+    let leaving = store.leave(Leave::Own { user: &owner, provider: "weather" }, at(10)).await.unwrap();
+    assert!(store.is_leaving(&leaving[0]).await.unwrap());
+
+    completed(&store, question("user-1"), connect("s-2")).await;
+
+    assert!(!store.is_leaving(&leaving[0]).await.unwrap());
+    let rows = store.audit_of(&owner, 100).await.unwrap();
+    let told: Vec<_> = rows.into_iter().filter(|row| row.action == Some(AuditAction::GrantRevoked)).collect();
+    assert_eq!(told.len(), 1);
+    assert_eq!((told[0].outcome, told[0].detail.as_deref()), (Outcome::Failure, Some("not-tried")));
 }

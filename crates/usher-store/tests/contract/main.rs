@@ -176,6 +176,8 @@ contract! {
             a_refresh_brings_nothing_back,
             all_of_a_user_and_one_by_its_id,
             what_nobody_ended_is_found_after_its_time,
+            who_needs_longer_is_left_alone_for_longer,
+            a_grant_that_is_replaced_while_it_leaves_is_said_to_be_listed,
         }
         limits {
             a_declined_question_rests_longer_each_time,

@@ -98,7 +98,7 @@ fn delete(inner: &Inner, place: &Place, request: &Recorded) -> Result<Response, 
 /// Ends the grant of a token; whether there was one.
 fn end_grant(inner: &Inner, token: &str) -> bool {
     let mut vault = lock(&inner.vault);
-    let of_access = vault.access.get(token).map(|access| access.grant);
+    let of_access = vault.access.get(token).filter(|access| !access.ended).map(|access| access.grant);
     let grant = of_access.or_else(|| vault.refresh.get(token).map(|refresh| refresh.grant));
     let Some(grant) = grant.filter(|grant| !vault.grants[*grant].ended) else { return false };
     vault.grants[grant].ended = true;

@@ -23,6 +23,16 @@ pub(super) enum ChangeError {
     NothingOf(String),
     #[error("there is no such connection; see which there are: usher connections list")]
     NoConnection,
+    #[error(
+        "{provider} ends nothing without the secret of our client, which cannot be had here: {why}. Nothing was changed; give \
+         this command what the service has, or say --offline to tell nobody"
+    )]
+    NoSecret {
+        /// The provider's name.
+        provider: String,
+        /// Why.
+        why: String,
+    },
     #[error("nobody can be asked here, so nothing was changed; say --yes to go ahead")]
     NobodyToAsk,
     #[error("nothing was changed")]

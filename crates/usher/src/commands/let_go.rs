@@ -2,18 +2,20 @@
 
 use std::{process::ExitCode, time::Duration};
 
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use usher_store::Leaving;
 
 use super::{
-    change::{named, shown},
+    change::{ChangeError, named, shown},
     direct::{Direct, DirectError},
 };
 use crate::{
     clock::SystemClock,
+    config::{Config, ProviderKind},
     credentials::{
-        let_go::{BATCH_WAIT, LetGo},
+        let_go::{BATCH_WAIT, LetGo, lasts},
         revoke::Revocation,
     },
     egress::Egress,
@@ -21,6 +23,9 @@ use crate::{
 
 /// The exit code where everything is deleted here, and something may still be good at its provider.
 const STILL_LISTED: u8 = 3;
+
+/// How long the service leaves alone what was let go offline, and not deleted: the command was killed.
+const OFFLINE_LASTS: SignedDuration = SignedDuration::from_hours(24);
 
 /// How the providers are told.
 #[derive(Debug, clap::Args)]
@@ -41,6 +46,35 @@ pub(super) struct Told {
 }
 
 impl Telling {
+    fn wait(&self) -> Duration {
+        self.wait.map_or(BATCH_WAIT, Duration::from_secs)
+    }
+
+    /// Refuses where a provider would be told without the secret that it wants: then it ends nothing, and what could have ended
+    /// it later would be deleted.
+    pub(super) fn check<'a>(
+        &self,
+        config: &Config,
+        providers: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(), ChangeError> {
+        let spared = |provider: &&str| {
+            let why = match &config.provider(provider)?.kind {
+                ProviderKind::OAuth(oauth) if oauth.definition.revocation.is_some() => oauth.spared.clone(),
+                ProviderKind::Mcp(mcp) => mcp.spared.clone(),
+                _ => None,
+            }?;
+            Some(ChangeError::NoSecret { provider: shown(provider), why })
+        };
+        let found = if self.offline { None } else { providers.into_iter().find_map(|provider| spared(&provider)) };
+        found.map_or(Ok(()), Err)
+    }
+
+    /// How long what is let go is this command's alone. The service would tell the providers of what is left behind: who wants
+    /// nobody told has time to run a command again that was killed.
+    pub(super) fn lasts(&self) -> SignedDuration {
+        if self.offline { OFFLINE_LASTS } else { lasts(self.wait()) }
+    }
+
     /// Tells the providers of what nobody can use any more. What a running service keeps of it goes first.
     pub(super) async fn tell(&self, direct: &Direct, leaving: Vec<Leaving>) -> Result<Told, DirectError> {
         let Direct { store, config, .. } = direct;
@@ -49,8 +83,7 @@ impl Telling {
             let _ = direct.tell().await;
         }
         let egress = Egress::allowing(config.egress.clone())?;
-        let wait = self.wait.map_or(BATCH_WAIT, Duration::from_secs);
-        let deadline = (!self.offline).then(|| Instant::now() + wait);
+        let deadline = (!self.offline).then(|| Instant::now() + self.wait());
         let let_go = LetGo { store, config, egress: &egress, clock: &SystemClock };
         Ok(Told { outcomes: let_go.many(leaving, deadline).await, offline: self.offline })
     }
@@ -108,5 +141,22 @@ impl Told {
             }))
         };
         self.outcomes.iter().filter_map(object).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use usher_store::LEAVING_LASTS;
+
+    use super::*;
+
+    /// Nobody else tells the same providers meanwhile.
+    #[test]
+    fn what_is_let_go_is_the_command_s_alone_for_longer_than_it_tells() {
+        for (wait, seconds) in [(None, 300), (Some(1), 1), (Some(86_400), 86_400)] {
+            let telling = Telling { offline: false, wait };
+            assert_eq!(telling.lasts(), SignedDuration::from_secs(seconds) + LEAVING_LASTS, "{wait:?}");
+        }
+        assert!(Telling { offline: true, wait: None }.lasts() >= SignedDuration::from_hours(24));
     }
 }

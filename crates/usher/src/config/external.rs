@@ -92,7 +92,7 @@ fn confirm(node: &Node<'_>) -> Option<Confirm> {
     table.close();
     let (secret, is_given) = match secret.ok()? {
         Secret::Absent => (None, false),
-        Secret::Spared => (None, true),
+        Secret::Spared(_) => (None, true),
         Secret::Found((secret, _)) => (Some(secret), true),
     };
     check_secret(node, &headers, is_given);

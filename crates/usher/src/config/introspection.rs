@@ -83,7 +83,7 @@ fn introspection(client: &Client<'_>, section: Option<&Table<'_>>, at: &Node<'_>
     let (url, id) = (url.map_or(Some(None), |url| url.map(Some))?, id.map_or(Some(None), |id| id.map(Some))?);
     let client_secret = match (own, client.secret) {
         (Secret::Found((secret, _)), _) => secret,
-        (Secret::Spared, _) => SecretString::default(),
+        (Secret::Spared(_), _) => SecretString::default(),
         // The secret of another client would be sent with the name of this one.
         (Secret::Absent, Some(secret)) if id.is_none() => secret.clone(),
         (Secret::Absent, _) if at.reader().spares_secrets() => SecretString::default(),

@@ -31,6 +31,8 @@ pub struct OAuth {
     pub client_id: Option<String>,
     /// Its secret; none where it is a public client.
     pub client_secret: Option<SecretString>,
+    /// Why it has one that cannot be had here, where a command does without.
+    pub spared: Option<String>,
     /// The scopes that every user is asked for; those of a need come on top of them.
     pub scopes: Vec<String>,
     /// What the operator chose of the definition's inputs. Its users choose the others.
@@ -44,6 +46,8 @@ pub struct McpAuthorization {
     pub client_id: Option<String>,
     /// Its secret.
     pub client_secret: Option<SecretString>,
+    /// Why it has one that cannot be had here, where a command does without.
+    pub spared: Option<String>,
     /// The one issuer that is taken, where the operator says so (R-OAUTH-05).
     pub issuer: Option<Issuer>,
     /// The scopes that every user is asked for; those that the server names, where there are none.
@@ -67,6 +71,7 @@ pub(super) const MCP_FIELDS: [&str; 1] = [ACCESS_TOKEN];
 struct Client {
     id: Option<String>,
     secret: Option<SecretString>,
+    spared: Option<String>,
     has_secret: bool,
 }
 
@@ -74,12 +79,12 @@ fn client(table: &Table<'_>, needed: bool) -> Option<Client> {
     const EXAMPLE: &str = "client_id = \"…\", which the provider gave when you registered Usher there";
     let node = if needed { table.require("client_id", EXAMPLE) } else { table.take("client_id") };
     let id = node.and_then(|node| word(&node, "client_id = \"usher\""));
-    let (secret, has_secret) = match secret::read(table, &secret::CLIENT).ok()? {
-        Secret::Found((secret, _)) => (Some(secret), true),
-        Secret::Spared => (None, true),
-        Secret::Absent => (None, false),
+    let (secret, spared, has_secret) = match secret::read(table, &secret::CLIENT).ok()? {
+        Secret::Found((secret, _)) => (Some(secret), None, true),
+        Secret::Spared(why) => (None, Some(why), true),
+        Secret::Absent => (None, None, false),
     };
-    Some(Client { id, secret, has_secret })
+    Some(Client { id, secret, spared, has_secret })
 }
 
 /// Reads the keys of kind `oauth`. `name` is the provider's, which may be in the catalogue.
@@ -95,7 +100,8 @@ pub(super) fn read(table: &Table<'_>, name: &str) -> Option<OAuth> {
     if registered {
         check_secret(table, &definition, &client);
     }
-    Some(OAuth { definition, catalogue, client_id: client.id, client_secret: client.secret, scopes, values })
+    let Client { id, secret, spared, .. } = client;
+    Some(OAuth { definition, catalogue, client_id: id, client_secret: secret, spared, scopes, values })
 }
 
 /// Reads the keys of kind `mcp`.
@@ -125,7 +131,8 @@ pub(super) fn read_mcp(table: &Table<'_>) -> Option<McpAuthorization> {
     }
     let issuer = node.and_then(|node| issuer(&node));
     let scopes = table.take("scopes").map(|node| asked(&node)).unwrap_or_default();
-    Some(McpAuthorization { client_id: client.id, client_secret: client.secret, issuer, scopes, registration })
+    let Client { id, secret, spared, .. } = client;
+    Some(McpAuthorization { client_id: id, client_secret: secret, spared, issuer, scopes, registration })
 }
 
 fn issuer(node: &Node<'_>) -> Option<Issuer> {

@@ -142,7 +142,7 @@ pub(super) fn read(table: &Table<'_>) -> Option<Oidc> {
         table.require("client_id", "client_id = \"usher\"").and_then(|node| word(&node, "client_id = \"usher\""));
     let client_secret = secret::read(table, &secret::CLIENT).ok().map(|secret| match secret {
         Secret::Found((secret, _)) => Some(secret),
-        Secret::Absent | Secret::Spared => None,
+        Secret::Absent | Secret::Spared(_) => None,
     });
     let user_claim = table.take("user_claim").map(|node| user_claim(&node));
     let audience = table.take("audience").map(|node| word(&node, "audience = \"https://usher.example.com\""));

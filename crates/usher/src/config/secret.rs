@@ -23,7 +23,8 @@ pub(super) enum Secret<'r> {
     /// None of them is there.
     Absent,
     /// It stands elsewhere and cannot be had, which does not matter now: [`Secrets::Spared`](super::reader::Secrets).
-    Spared,
+    /// Says why.
+    Spared(String),
     /// Here it is.
     Found(Found<'r>),
 }
@@ -60,7 +61,7 @@ type Unavailable = Option<(String, String)>;
 fn elsewhere(secret: Result<SecretString, Unavailable>, node: Node<'_>) -> Option<Secret<'_>> {
     match secret {
         Ok(secret) => Some(Secret::Found((secret, node))),
-        Err(Some(_)) if node.reader().spares_secrets() => Some(Secret::Spared),
+        Err(Some((why, _))) if node.reader().spares_secrets() => Some(Secret::Spared(why)),
         Err(why) => {
             if let Some((message, fix)) = why {
                 node.fault(message, fix);

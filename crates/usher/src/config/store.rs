@@ -38,7 +38,7 @@ pub(super) fn read<'r>(node: Option<Node<'r>>, reader: &Reader<'_>) -> Option<St
         Secret::Found(found) => found,
         Secret::Absent => return default(reader),
         // A URL that is given elsewhere is a server's, most likely; its password is what it is kept apart for.
-        Secret::Spared => return Some(Store { url: SecretString::default(), file: None, wait }),
+        Secret::Spared(_) => return Some(Store { url: SecretString::default(), file: None, wait }),
     };
     // The URL may hold a password: no fault quotes it.
     let text = url.expose_secret();

@@ -11,8 +11,9 @@ use std::{
 
 use elicit::UserId;
 use futures_util::{StreamExt as _, stream};
+use jiff::SignedDuration;
 use tokio::time::{Instant, timeout};
-use usher_store::{Leave, Leaving, Store, StoreError, fail_point};
+use usher_store::{LEAVING_LASTS, Leave, Leaving, Store, StoreError, fail_point};
 
 use super::revoke::{Revocation, StillListed, revoke};
 use crate::{clock::Clock, config::Config, egress::Egress};
@@ -68,6 +69,16 @@ impl LetGo<'_> {
     async fn tell_within(&self, leaving: &Leaving, patience: &Patience) -> Revocation {
         let untold = |why| Revocation::untold(self.config, leaving, why);
         let Some(left) = patience.left(&leaving.provider) else { return untold(StillListed::NotTried) };
+        // Others came first, for minutes. Where it stands there no more, its owner ended it or connected anew, and some
+        // providers would end the new access with the old one.
+        match self.store.is_leaving(leaving).await {
+            Ok(true) => {}
+            Ok(false) => return untold(StillListed::NotTried),
+            Err(error) => {
+                tracing::warn!(provider = leaving.provider, %error, "nobody knows whether an access is still to be ended");
+                return untold(StillListed::NotTried);
+            }
+        }
         let told = timeout(left, self.tell(leaving)).await;
         let revocation = told.unwrap_or_else(|_| untold(StillListed::Unheard));
         patience.heard(&leaving.provider, &revocation);
@@ -91,11 +102,17 @@ impl LetGo<'_> {
 
     /// What somebody began to let go, and did not end.
     pub async fn left_behind(&self) -> Result<(), StoreError> {
-        let leaving = self.store.still_leaving(self.clock.now()).await?;
+        let leaving = self.store.still_leaving(lasts(BATCH_WAIT), self.clock.now()).await?;
         let deadline = Instant::now() + BATCH_WAIT;
         for (one, revocation) in self.many(leaving, Some(deadline)).await {
-            self.store.left(&one, revocation.told(), self.clock.now()).await?;
-            tracing::info!(provider = one.provider, "a credential that was being let go is deleted");
+            // One that cannot be deleted now keeps no other one.
+            match self.store.left(&one, revocation.told(), self.clock.now()).await {
+                Ok(true) => tracing::info!(provider = one.provider, "a credential that was being let go is deleted"),
+                Ok(false) => {}
+                Err(error) => {
+                    tracing::warn!(provider = one.provider, %error, "a credential that was being let go is not deleted yet");
+                }
+            }
         }
         Ok(())
     }
@@ -103,6 +120,11 @@ impl LetGo<'_> {
 
 /// How long providers are told about many credentials, in all, unless an operator gives more.
 pub const BATCH_WAIT: Duration = Duration::from_mins(5);
+
+/// How long many credentials are nobody else's to let go, where their providers are told for `wait`.
+pub fn lasts(wait: Duration) -> SignedDuration {
+    SignedDuration::try_from(wait).unwrap_or(SignedDuration::MAX).saturating_add(LEAVING_LASTS)
+}
 
 /// How long a batch goes on asking.
 struct Patience {

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
+use jiff::{SignedDuration, Timestamp};
 use secrecy::SecretString;
 use tokio::time::timeout;
 use usher_store::{AtProvider, Credential, Grant, Leaving};
@@ -16,6 +17,9 @@ use crate::{
 
 /// How long a provider may take to end an access (R-SEC-04).
 pub const REVOKE_DEADLINE: Duration = Duration::from_secs(10);
+
+/// An access token that expires within this is not relied on.
+const SOON: SignedDuration = SignedDuration::from_mins(2);
 
 /// What became of an access at its provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,7 +109,8 @@ pub async fn revoke_brought(
     brought: (&BTreeMap<String, SecretString>, &Grant),
     beside: bool,
 ) -> Revocation {
-    let way = Way::granted(config, provider, brought.0, brought.1);
+    // They came a moment ago, so they are good.
+    let way = Way::granted(config, provider, brought, Timestamp::UNIX_EPOCH);
     match way {
         Way::Server(way) if beside && !way.ends_one_alone() => {
             Revocation::StillListed { host: Some(way.host()), why: StillListed::NotTried }
@@ -128,6 +133,10 @@ struct AtServer<'c> {
     server: Server,
     client: Client,
     held: Held<'c>,
+    /// When the access token expires.
+    expires_at: Option<Timestamp>,
+    /// At what time that is looked at.
+    at: Timestamp,
 }
 
 impl<'c> Way<'c> {
@@ -138,10 +147,18 @@ impl<'c> Way<'c> {
             return if is_account { Self::None { host: None, why: StillListed::Unreadable } } else { Self::Nothing };
         };
         let Some(grant) = &credential.grant else { return Self::Nothing };
-        Self::granted(config, provider, &credential.secrets, grant)
+        // What is being let go was last changed when that began. What expires while its turn comes is not good either.
+        let at = credential.updated_at.saturating_add(SOON).unwrap_or(credential.updated_at);
+        Self::granted(config, provider, (&credential.secrets, grant), at)
     }
 
-    fn granted(config: &Config, provider: &str, secrets: &'c BTreeMap<String, SecretString>, grant: &'c Grant) -> Self {
+    /// The same of these tokens; `at` is by when they must still be good.
+    fn granted(
+        config: &Config,
+        provider: &str,
+        (secrets, grant): (&'c BTreeMap<String, SecretString>, &'c Grant),
+        at: Timestamp,
+    ) -> Self {
         let configured = config.provider(provider);
         let server = match configured.map(|provider| &provider.kind) {
             Some(ProviderKind::OAuth(oauth)) => of_oauth(oauth, grant),
@@ -158,7 +175,7 @@ impl<'c> Way<'c> {
             scopes: &grant.scopes,
             values: &grant.values,
         };
-        Self::Server(Box::new(AtServer { server, client, held }))
+        Self::Server(Box::new(AtServer { server, client, held, expires_at: grant.expires_at, at }))
     }
 
     /// Tells the provider, within [`REVOKE_DEADLINE`].
@@ -169,7 +186,7 @@ impl<'c> Way<'c> {
             Self::Server(way) => way,
         };
         let host = way.host();
-        let request = oauth::revoke(egress, &way.server, &way.client, &way.held);
+        let request = oauth::revoke(egress, &way.server, &way.client, &way.held, way.expires_at, way.at);
         let error = match timeout(REVOKE_DEADLINE, request).await {
             Ok(Ok(())) => return Revocation::Ended { host },
             Ok(Err(error)) => {
@@ -180,7 +197,7 @@ impl<'c> Way<'c> {
         };
         let why = match error {
             RevokeError::Unsupported => StillListed::NoWay,
-            RevokeError::Refused(_) | RevokeError::Blocked(_) => StillListed::Refused,
+            RevokeError::Refused(_) | RevokeError::Unknown(_) | RevokeError::Blocked(_) => StillListed::Refused,
             RevokeError::Unavailable(_) | RevokeError::NoAnswer(_) => StillListed::Unheard,
         };
         Revocation::StillListed { host: Some(host), why }

@@ -10,7 +10,6 @@ use elicit::{IdentityError, UserId};
 use usher_store::{ConnectionFilter, Store, StoreError, StoredConnection};
 
 use super::fail;
-use crate::clock::{Clock as _, SystemClock};
 
 /// Rows a query.
 const PAGE: u32 = 200;
@@ -42,7 +41,7 @@ struct Which {
 pub(super) async fn run(command: &Command) -> ExitCode {
     let done = match command {
         Command::List(args) => list::run(args).await,
-        Command::Revoke(args) => revoke::run(args, SystemClock.now()).await,
+        Command::Revoke(args) => revoke::run(args).await,
     };
     done.unwrap_or_else(|error| fail(&error))
 }

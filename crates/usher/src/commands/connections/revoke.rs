@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
-use jiff::Timestamp;
 use serde_json::json;
 use usher_store::{ConnectionFilter, Leave, StoredConnection};
 
 use super::{Which, find};
 use crate::{
+    clock::{Clock as _, SystemClock},
     commands::{
         ConfigArgs,
         change::{ChangeError, confirm, named, shown, tell},
@@ -38,7 +38,7 @@ pub(in crate::commands) struct Args {
     json: bool,
 }
 
-pub(super) async fn run(args: &Args, now: Timestamp) -> Result<ExitCode, ChangeError> {
+pub(super) async fn run(args: &Args) -> Result<ExitCode, ChangeError> {
     let user = args.which.user()?;
     let direct = Direct::open(&args.config).await?;
     let filter = ConnectionFilter { id: args.id.as_deref(), ..args.which.filter(user.as_ref()) };
@@ -46,6 +46,8 @@ pub(super) async fn run(args: &Args, now: Timestamp) -> Result<ExitCode, ChangeE
     if found.is_empty() {
         return Err(ChangeError::NoConnection);
     }
+    let granted = found.iter().filter(|one| was_granted(&direct.config, one));
+    args.telling.check(&direct.config, granted.map(|one| one.provider.as_str()))?;
     for one in &found {
         eprintln!("{}  {} of {}", shown(&one.id), shown(&one.provider), named(&one.user));
     }
@@ -54,16 +56,16 @@ pub(super) async fn run(args: &Args, now: Timestamp) -> Result<ExitCode, ChangeE
     for one in &found {
         // Whoever disconnected meanwhile did the same.
         if was_granted(&direct.config, one) {
-            leaving.extend(direct.store.leave(Leave::One(&one.id), now).await?);
+            let (one, lasts) = (Leave::One(&one.id), args.telling.lasts());
+            leaving.extend(direct.store.leave_for(one, lasts, SystemClock.now()).await?);
         } else {
-            revoked += usize::from(direct.store.revoke_connection(&one.id, now).await?.is_some());
+            revoked += usize::from(direct.store.revoke_connection(&one.id, SystemClock.now()).await?.is_some());
         }
     }
     let entered = revoked;
     let told = args.telling.tell(&direct, leaving).await?;
     for (one, revocation) in told.outcomes() {
-        direct.store.left(one, revocation.told(), now).await?;
-        revoked += 1;
+        revoked += usize::from(direct.store.left(one, revocation.told(), SystemClock.now()).await?);
     }
     let code = told.code(tell(direct).await);
     if args.json {

@@ -3,16 +3,18 @@
 use std::process::ExitCode;
 
 use elicit::UserId;
-use jiff::Timestamp;
 use serde_json::json;
 use usher_store::Leave;
 
 use super::{described, holdings};
-use crate::commands::{
-    ConfigArgs,
-    change::{ChangeError, confirm, named, tell},
-    direct::Direct,
-    let_go::Telling,
+use crate::{
+    clock::{Clock as _, SystemClock},
+    commands::{
+        ConfigArgs,
+        change::{ChangeError, confirm, named, tell},
+        direct::Direct,
+        let_go::Telling,
+    },
 };
 
 /// The arguments of the command.
@@ -34,25 +36,28 @@ pub(in crate::commands) struct Args {
     json: bool,
 }
 
-pub(super) async fn run(args: &Args, now: Timestamp) -> Result<ExitCode, ChangeError> {
+pub(super) async fn run(args: &Args) -> Result<ExitCode, ChangeError> {
     let user = UserId::new(args.issuer.as_str(), args.subject.as_str())?;
     let direct = Direct::open(&args.config).await?;
     let stored = direct.store.holdings(&user).await?;
     if stored.is_empty() {
         return Err(ChangeError::NothingOf(named(&user)));
     }
+    let connected = direct.store.connections(&user).await?.readable;
+    let granted = connected.iter().filter(|one| one.grant.is_some());
+    args.telling.check(&direct.config, granted.map(|one| one.provider.as_str()))?;
     eprintln!("Stored of {}: {}.", named(&user), described(&stored));
     confirm(args.yes, "Delete all of it, and sign them out everywhere? The audit log stays.")?;
     // First nobody can use any of it, then its providers are told, then it goes with all else: killed in between, the command
     // is run again, or the service ends what it finds.
-    let leaving = direct.store.leave(Leave::All(&user), now).await?;
+    let leaving = direct.store.leave_for(Leave::All(&user), args.telling.lasts(), SystemClock.now()).await?;
     let told = args.telling.tell(&direct, leaving).await?;
     for (one, revocation) in told.outcomes() {
         if let Some(entry) = revocation.told().entry(one) {
-            direct.store.audit(entry, now).await?;
+            direct.store.audit(entry, SystemClock.now()).await?;
         }
     }
-    let forgotten = direct.store.forget_user(&user, now).await?;
+    let forgotten = direct.store.forget_user(&user, SystemClock.now()).await?;
     let code = told.code(tell(direct).await);
     if args.json {
         let (removed, providers) = (holdings(&forgotten), told.json());

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use usher_store::{Holdings, StoredUser};
 
 use super::{fail, keys::named_count};
-use crate::clock::{Clock as _, SystemClock};
 
 /// What to do with them.
 #[derive(Debug, Subcommand)]
@@ -26,7 +25,7 @@ pub(super) enum Command {
 pub(super) async fn run(command: &Command) -> ExitCode {
     let done = match command {
         Command::List(args) => list::run(args).await,
-        Command::Forget(args) => forget::run(args, SystemClock.now()).await,
+        Command::Forget(args) => forget::run(args).await,
     };
     done.unwrap_or_else(|error| fail(&error))
 }

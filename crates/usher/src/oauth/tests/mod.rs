@@ -112,7 +112,8 @@ impl Scene {
 
     async fn revoke(&self, tokens: &Tokens) -> Result<(), RevokeError> {
         let scopes = self.scopes(tokens);
-        revoke(&self.egress, &self.server, &self.client, &held(tokens, &scopes)).await
+        let held = held(tokens, &scopes);
+        revoke(&self.egress, &self.server, &self.client, &held, tokens.expires_at, SystemClock.now()).await
     }
 
     fn scopes(&self, tokens: &Tokens) -> BTreeSet<String> {

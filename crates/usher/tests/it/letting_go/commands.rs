@@ -141,3 +141,25 @@ async fn the_accounts_of_a_person_who_is_forgotten_end_at_their_providers() {
     assert!(said.contains("Removed: 1 connection") && said.contains("may still be listed"), "{said}");
     is_gone(&scene).await;
 }
+
+/// Without our client's secret a provider ends nothing: then nothing is deleted either, unless nobody is to be told.
+#[tokio::test]
+async fn a_command_that_lacks_the_client_s_secret_deletes_nothing() {
+    let (scene, _) = connected().await;
+    let folder = scene.stage.folder.path();
+    let path = folder.join("usher.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let given = format!("client_secret = \"{}\"", usher_testkit::oauth::CLIENT_SECRET);
+    assert!(text.contains(&given), "{text}");
+    std::fs::write(&path, text.replace(&given, "client_secret_env = \"USHER_SECRET_OF_HUB\"")).unwrap();
+    let [issuer, subject] = LOCAL;
+    for command in [&REVOKE[..], &["users", "forget", issuer, subject, "--yes"]] {
+        let said = says(folder, command, 1).await;
+        assert!(said.contains("USHER_SECRET_OF_HUB") && said.contains("Nothing was changed"), "{said}");
+    }
+    assert_eq!(scene.hub.count(Endpoint::Revocation), 0);
+    scene.goes_through().await;
+    let offline: Vec<_> = REVOKE.iter().copied().chain(["--offline"]).collect();
+    says(folder, &offline, 0).await;
+    is_gone(&scene).await;
+}

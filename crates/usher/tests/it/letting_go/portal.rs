@@ -1,8 +1,16 @@
 //! A person gives an account up.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use usher::clock::Clock as _;
+use tokio::time::Instant;
+use usher::{
+    clock::{Clock as _, SystemClock},
+    credentials::{
+        let_go::LetGo,
+        revoke::{Revocation, StillListed},
+    },
+    egress::Egress,
+};
 use usher_store::{AskReason, Leave, Outcome};
 use usher_testkit::{
     idp::Idp,
@@ -197,4 +205,22 @@ async fn an_access_that_was_ended_elsewhere_says_so() {
     let portal = person.get("/").await;
     assert!(portal.text().contains("Sign in again needed"), "{}", portal.text());
     assert!(portal.html.contains("/connections/hub/reconnect"), "{}", portal.text());
+}
+
+/// What was connected anew while a batch was under way stays: its provider is told nothing of the old one, which could end both.
+#[tokio::test]
+async fn what_was_connected_anew_meanwhile_is_not_ended_with_the_old_one() {
+    let (scene, _) = connected().await;
+    let (store, config) = (&scene.stage.app().store, &scene.stage.app().config);
+    let user = usher::identity::tokens::local_user();
+    let leaving = store.leave(Leave::All(&user), scene.stage.clock.now()).await.unwrap();
+    scene.connect().await;
+
+    let egress = Egress::allowing(config.egress.clone()).unwrap();
+    let let_go = LetGo { store, config, egress: &egress, clock: &SystemClock };
+    let told = let_go.many(leaving, Some(Instant::now() + Duration::from_mins(1))).await;
+
+    assert!(matches!(told[0].1, Revocation::StillListed { why: StillListed::NotTried, .. }), "{:?}", told[0].1);
+    assert_eq!((scene.hub.count(Endpoint::Revocation), scene.hub.grants_of("user-1")), (0, 2));
+    scene.goes_through().await;
 }
