@@ -202,7 +202,7 @@ fn a_name_of_a_definition_is_filled_from_one_place() {
         )
     };
     let parse = |more: &str| {
-        let path = std::path::Path::new("/srv/usher/usher.toml");
+        let path = Path::new("/srv/usher/usher.toml");
         Config::parse(&definition(more), path, &|_| None).map(drop).map_err(|faults| faults.to_string())
     };
     parse("reply = { fields = { site = \"site\" } }").unwrap();
