@@ -95,7 +95,8 @@ fn of_oauth(provider: &Provider, oauth: &OAuth, grant: &Grant) -> Result<Plan, F
     };
     let host = server.token_endpoint().host_str().unwrap_or_default();
     let pace = if chosen.is_empty() { provider.name.clone() } else { format!("{} {host}", provider.name) };
-    Ok(Plan { server, client, pace, registered: oauth.client_id.is_none() })
+    let registered = oauth.client_id.is_none() && !is_document(&client);
+    Ok(Plan { server, client, pace, registered })
 }
 
 fn of_mcp(provider: &Provider, mcp: &McpAuthorization, grant: &Grant) -> Result<Plan, Final> {
@@ -121,9 +122,13 @@ fn of_mcp(provider: &Provider, mcp: &McpAuthorization, grant: &Grant) -> Result<
         Some(_) => return Err(Final::AnotherClient),
         None => {}
     }
-    // A client that is its own document (CIMD) was not registered.
-    let registered = mcp.client_id.is_none() && !client.id.starts_with("https://");
+    let registered = mcp.client_id.is_none() && !is_document(&client);
     Ok(Plan { server, client, pace: provider.name.clone(), registered })
+}
+
+/// Whether a client is its own document (CIMD), and so was not registered.
+fn is_document(client: &Client) -> bool {
+    client.id.starts_with("https://")
 }
 
 /// The client that is kept with a grant.

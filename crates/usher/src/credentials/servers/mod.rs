@@ -4,7 +4,7 @@
 mod client;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -29,6 +29,9 @@ use crate::{
 
 pub use crate::oauth::discovery::known::Named;
 
+/// How much of what was told is remembered.
+const TOLD_AT_MOST: usize = 1000;
+
 /// Finds authorization servers and our clients there. One per service; cheap to clone.
 #[derive(Clone)]
 pub struct AuthorizationServers {
@@ -41,6 +44,8 @@ struct Parts {
     clock: Arc<dyn Clock>,
     egress: Egress,
     discoveries: Discoveries,
+    /// What the log says already of grants that are not used.
+    told: Mutex<HashSet<(String, String)>>,
     /// Held by whoever registers a client, for each provider.
     registering: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
@@ -135,7 +140,8 @@ impl AuthorizationServers {
     /// Nothing is discovered yet.
     pub fn new(config: Arc<Config>, store: Store, clock: Arc<dyn Clock>, egress: Egress) -> Self {
         let discoveries = Discoveries::new(egress.clone(), Arc::clone(&clock));
-        let parts = Parts { config, store, clock, egress, discoveries, registering: Mutex::default() };
+        let (told, registering) = (Mutex::default(), Mutex::default());
+        let parts = Parts { config, store, clock, egress, discoveries, told, registering };
         Self { parts: Arc::new(parts) }
     }
 
@@ -198,6 +204,23 @@ impl AuthorizationServers {
             Ok(asked) => self.parts.discoveries.still_names(asked, issuer).await,
             Err(_) => Named::Unknown,
         }
+    }
+
+    /// The same without waiting: by what is known, which is read anew meanwhile if it is not fresh (R-GW-06).
+    pub fn named(&self, provider: &Provider, issuer: &str) -> Named {
+        let ProviderKind::Mcp(mcp) = &provider.kind else { return Named::Same };
+        let asked = self.parts.asked(provider, mcp);
+        asked.map_or(Named::Unknown, |asked| self.parts.discoveries.named(asked, issuer))
+    }
+
+    /// Whether nobody was told yet that grants of this issuer, or for this resource, are not used for a provider: it is so with
+    /// each call, and told once.
+    pub fn is_news(&self, provider: &str, of: &str) -> bool {
+        let mut told = self.parts.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() >= TOLD_AT_MOST {
+            told.clear();
+        }
+        told.insert((provider.to_owned(), of.to_owned()))
     }
 
     /// The provider's server turned a token away, or a call without one: it is asked anew who makes its tokens, if that was not
