@@ -141,3 +141,52 @@ fn kept(grant: &Grant) -> Result<Client, Final> {
         redirect_uri: of.redirect_uri.clone(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use usher_store::{GrantClient, GrantServer};
+
+    use super::*;
+    use crate::config::Config;
+
+    /// R-OAUTH-05: what nobody registered is not forgotten, and what it was granted does not end with a server's whim.
+    #[test]
+    fn a_client_that_is_its_own_document_was_not_registered() {
+        let text = "[[provider]]\nname = \"p\"\nregistration = \"dynamic\"\nissuer = \"https://id.example\"\n\
+             authorization_endpoint = \"https://id.example/a\"\ntoken_endpoint = \"https://id.example/t\"\n\
+             registration_endpoint = \"https://id.example/r\"\n\
+             [[upstream]]\nname = \"u\"\nurl = \"https://u.example/mcp\"\n";
+        let config = Config::parse(text, Path::new("/srv/usher/usher.toml"), &|_| None).unwrap();
+        let provider = config.provider("p").unwrap();
+        let ProviderKind::OAuth(oauth) = &provider.kind else { panic!("of kind oauth") };
+        for (id, registered) in [("made-there", true), ("https://usher.example/.well-known/usher-client/p.json", false)]
+        {
+            let client = GrantClient {
+                id: id.to_owned(),
+                secret: None,
+                method: "none".to_owned(),
+                redirect_uri: "https://usher.example/callback/p".to_owned(),
+            };
+            let grant = Grant {
+                refresh_token: Some("r".into()),
+                expires_at: None,
+                refresh_at: None,
+                scopes: Default::default(),
+                asked: Default::default(),
+                demanded: Default::default(),
+                account: None,
+                values: BTreeMap::new(),
+                server: GrantServer {
+                    issuer: "https://id.example".to_owned(),
+                    token_endpoint: None,
+                    revocation_endpoint: None,
+                    resource: None,
+                    client,
+                },
+            };
+            assert_eq!(of_oauth(provider, oauth, &grant).unwrap().registered, registered, "{id}");
+        }
+    }
+}

@@ -2,9 +2,10 @@
 //! and those that MCP servers name (kind `mcp`), which are discovered.
 
 mod client;
+mod turns;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -13,7 +14,7 @@ use usher_store::{GrantClient, GrantServer, Store, StoreError};
 
 use crate::{
     clock::Clock,
-    config::{ClientAuthentication, Config, McpAuthorization, OAuth, Provider, ProviderKind},
+    config::{ClientAuthentication, Config, McpAuthorization, Need, OAuth, Provider, ProviderKind},
     egress::{Blocked, Egress},
     oauth::{
         Client, Discovered, Server, ServerError,
@@ -27,6 +28,7 @@ use crate::{
     },
 };
 
+use self::turns::Turns;
 pub use crate::oauth::discovery::known::Named;
 
 /// How much of what was told is remembered.
@@ -46,8 +48,7 @@ struct Parts {
     discoveries: Discoveries,
     /// What the log says already of grants that are not used.
     told: Mutex<HashSet<(String, String)>>,
-    /// Held by whoever registers a client, for each provider.
-    registering: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
+    turns: Turns,
 }
 
 /// Where an account is connected, and as whom.
@@ -140,8 +141,8 @@ impl AuthorizationServers {
     /// Nothing is discovered yet.
     pub fn new(config: Arc<Config>, store: Store, clock: Arc<dyn Clock>, egress: Egress) -> Self {
         let discoveries = Discoveries::new(egress.clone(), Arc::clone(&clock));
-        let (told, registering) = (Mutex::default(), Mutex::default());
-        let parts = Parts { config, store, clock, egress, discoveries, told, registering };
+        let (told, turns) = (Mutex::default(), Turns::default());
+        let parts = Parts { config, store, clock, egress, discoveries, told, turns };
         Self { parts: Arc::new(parts) }
     }
 
@@ -193,7 +194,8 @@ impl AuthorizationServers {
             server = server.with_offline_access();
         }
         let (client, origin) = self.parts.client_of_metadata(provider, mcp, metadata, asked).await?;
-        Ok(Account { server, client, scopes: scopes(mcp, &found), origin })
+        let scopes = scopes(self.parts.names_scopes(provider, mcp), &found);
+        Ok(Account { server, client, scopes, origin })
     }
 
     /// Whether a grant of this issuer is one of those that the provider's server takes now (R-OAUTH-05). Of kind `oauth` the
@@ -240,12 +242,12 @@ impl AuthorizationServers {
         if account.origin != ClientOrigin::Registered {
             return Ok(false);
         }
-        let (issuer, Client { id, redirect_uri, .. }) = (account.server.issuer(), &account.client);
+        let (at, Client { id, redirect_uri, .. }) = (account.server.registered_at(), &account.client);
         tracing::warn!(
-            issuer,
+            at,
             "the authorization server does not know our client any more; another one will be registered"
         );
-        self.parts.store.forget_oauth_client(&issuer, redirect_uri, id).await?;
+        self.parts.store.forget_oauth_client(&at, redirect_uri, id).await?;
         Ok(true)
     }
 }
@@ -257,24 +259,18 @@ impl Parts {
         Ok(Asked { name: &provider.name, url, pinned: mcp.issuer.as_ref() })
     }
 
-    /// The right to register a client of a provider: one at a time.
-    async fn turn(&self, provider: &str) -> tokio::sync::OwnedMutexGuard<()> {
-        let turn = {
-            let mut registering = self.registering.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(registering.entry(provider.to_owned()).or_default())
-        };
-        turn.lock_owned().await
+    /// Whether the operator says which scopes are asked for: for all that the provider is needed for, or for its server.
+    fn names_scopes(&self, provider: &Provider, mcp: &McpAuthorization) -> bool {
+        let of_need = |need: &Need| need.provider == provider.name && !need.scopes.is_empty();
+        let upstream = self.config.protected(provider).map(|(upstream, _)| upstream);
+        !mcp.scopes.is_empty() || upstream.is_some_and(|upstream| upstream.needs.iter().any(of_need))
     }
 }
 
 /// What is asked for where no scopes were granted or demanded yet: what the challenge names, else what the operator says, which is
 /// the caller's, else all that the server knows (MCP 2026-07-28, Scope Selection Strategy).
-fn scopes(mcp: &McpAuthorization, found: &discovery::Discovered) -> BTreeSet<String> {
-    if found.challenged.is_empty() && mcp.scopes.is_empty() {
-        found.supported.clone()
-    } else {
-        found.challenged.clone()
-    }
+fn scopes(operator_names_some: bool, found: &discovery::Discovered) -> BTreeSet<String> {
+    if found.challenged.is_empty() && !operator_names_some { found.supported.clone() } else { found.challenged.clone() }
 }
 
 /// How a client proves itself, by its name at registration.
