@@ -303,7 +303,7 @@ fn a_user_does_not_choose_where_the_secret_goes() {
 fn a_registration_belongs_to_an_issuer_that_users_choose_too() {
     let shop = |issuer: &str, register: &str, token: &str, input: &str| {
         with(&format!(
-            "[[provider]]\nname = \"shop\"\nregistration = \"dynamic\"\n{issuer}\nregistration_endpoint = \"{register}\"\n\
+            "[[provider]]\nname = \"shop\"\nkind = \"oauth\"\nregistration = \"dynamic\"\n{issuer}\nregistration_endpoint = \"{register}\"\n\
              authorization_endpoint = \"https://shop.example/a\"\ntoken_endpoint = \"{token}\"\n\
              [[provider.input]]\nname = \"host\"\n{input}"
         ))

@@ -144,7 +144,7 @@ fn kept(grant: &Grant) -> Result<Client, Final> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::{collections::BTreeSet, path::Path};
 
     use usher_store::{GrantClient, GrantServer};
 
@@ -154,7 +154,7 @@ mod tests {
     /// R-OAUTH-05: what nobody registered is not forgotten, and what it was granted does not end with a server's whim.
     #[test]
     fn a_client_that_is_its_own_document_was_not_registered() {
-        let text = "[[provider]]\nname = \"p\"\nregistration = \"dynamic\"\nissuer = \"https://id.example\"\n\
+        let text = "[[provider]]\nname = \"p\"\nkind = \"oauth\"\nregistration = \"dynamic\"\nissuer = \"https://id.example\"\n\
              authorization_endpoint = \"https://id.example/a\"\ntoken_endpoint = \"https://id.example/t\"\n\
              registration_endpoint = \"https://id.example/r\"\n\
              [[upstream]]\nname = \"u\"\nurl = \"https://u.example/mcp\"\n";
@@ -173,9 +173,9 @@ mod tests {
                 refresh_token: Some("r".into()),
                 expires_at: None,
                 refresh_at: None,
-                scopes: Default::default(),
-                asked: Default::default(),
-                demanded: Default::default(),
+                scopes: BTreeSet::new(),
+                asked: BTreeSet::new(),
+                demanded: BTreeSet::new(),
                 account: None,
                 values: BTreeMap::new(),
                 server: GrantServer {

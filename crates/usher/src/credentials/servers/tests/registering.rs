@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 
 /// A provider of kind oauth whose users choose a tenant.
-const TRACKER: &str = "\n[[provider]]\nname = \"tracker\"\nregistration = \"dynamic\"\nissuer = \"{issuer}/{tenant}\"\n\
+const TRACKER: &str = "\n[[provider]]\nname = \"tracker\"\nkind = \"oauth\"\nregistration = \"dynamic\"\nissuer = \"{issuer}/{tenant}\"\n\
     authorization_endpoint = \"{issuer}/authorize\"\ntoken_endpoint = \"{issuer}/{tenant}/token\"\n\
     registration_endpoint = \"{issuer}/{tenant}/register\"\n[[provider.input]]\nname = \"tenant\"\n";
 
