@@ -43,9 +43,12 @@ pub(crate) struct Asked {
     pub(crate) body: String,
 }
 
+/// Status, headers and body.
+type Says = (u16, Vec<(&'static str, String)>, String);
+
 #[derive(Default)]
 struct Known {
-    answers: Mutex<HashMap<String, (u16, Vec<(&'static str, String)>, String)>>,
+    answers: Mutex<HashMap<String, Says>>,
     asked: Mutex<Vec<Asked>>,
 }
 

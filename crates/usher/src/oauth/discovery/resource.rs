@@ -229,8 +229,9 @@ mod tests {
         let of = |text: &str| locations(&url(text)).iter().map(Url::to_string).collect::<Vec<_>>();
         let root = "https://mcp.example/.well-known/oauth-protected-resource".to_owned();
         assert_eq!(of(UPSTREAM), [AT, &root]);
-        assert_eq!(of("https://mcp.example/"), [root.clone()]);
-        assert_eq!(of("https://mcp.example"), [root.clone()]);
+        for bare in ["https://mcp.example/", "https://mcp.example"] {
+            assert_eq!(of(bare), [root.as_str()]);
+        }
         assert_eq!(of("https://mcp.example/mcp?tenant=1"), [format!("{root}/mcp?tenant=1"), root.clone()]);
         assert_eq!(of("https://mcp.example/mcp/"), [format!("{root}/mcp/"), format!("{root}/mcp"), root]);
     }

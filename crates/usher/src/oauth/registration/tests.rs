@@ -1,4 +1,4 @@
-use secrecy::ExposeSecret as _;
+use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
 use super::*;
@@ -59,7 +59,7 @@ async fn register_at(server: Value, status: u16, reply: Value) -> (Result<Regist
 }
 
 fn secret(registered: &Registered) -> Option<&str> {
-    registered.secret.as_ref().map(|secret| secret.expose_secret())
+    registered.secret.as_ref().map(ExposeSecret::expose_secret)
 }
 
 #[tokio::test]

@@ -106,7 +106,7 @@ async fn kind_07_a_refresh_token_is_asked_for_in_the_provider_s_way() {
 #[tokio::test]
 async fn kind_08_more_parameters_where_the_provider_wants_them() {
     let differ = |settings: &mut Settings| {
-        settings.authorization.demanded = vec![("audience", "api.example"), ("owner", "user")]
+        settings.authorization.demanded = vec![("audience", "api.example"), ("owner", "user")];
     };
     let lines =
         "[provider.authorize]\nparameters = { audience = \"api.example\", owner = \"user\" }\nlanguage = \"hl\"";

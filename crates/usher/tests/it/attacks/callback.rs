@@ -117,18 +117,11 @@ async fn a_way_back_is_one_browsers_alone() {
 
     let id = id_of(&asked.url());
     let state = parameter(&back, "state");
-    for wrong in [
-        format!("{state}A"),
-        format!("{id}.{}", "A".repeat(43)),
-        format!("{id}."),
-        state.replace(id.as_str(), &"A".repeat(43)),
-    ] {
+    for wrong in [format!("{state}A"), format!("{id}.{}", "A".repeat(43)), format!("{id}."), state.replace(id.as_str(), &"A".repeat(43))] {
         let page = person.come_back(&changed(&back, "state", Some(&wrong))).await;
         assert!(page.status == 403 || page.status == 404, "{wrong}: {}", page.describe());
     }
-    for wrong in
-        [changed(&back, "state", None), format!("{back}&state={state}"), format!("{back}&x={}", "y".repeat(20_000))]
-    {
+    for wrong in [changed(&back, "state", None), format!("{back}&state={state}"), format!("{back}&x={}", "y".repeat(20_000))] {
         assert_eq!(person.come_back(&wrong).await.status, 404);
     }
     nothing_happened_here(&scene, &asked.url()).await;
@@ -183,11 +176,7 @@ async fn a_reply_of_another_server_is_refused() {
     let other = Provider::start().await;
     let change = Change::default();
     let mut more = definition(&other, "other", &change);
-    write!(
-        more,
-        "[[upstream]]\nname = \"second\"\nurl = \"http://127.0.0.1:9/mcp\"\n[[upstream.needs]]\nprovider = \"other\"\n"
-    )
-    .unwrap();
+    write!(more, "[[upstream]]\nname = \"second\"\nurl = \"http://127.0.0.1:9/mcp\"\n[[upstream.needs]]\nprovider = \"other\"\n").unwrap();
     let scene = Scene::with(Change { more, ..change }).await;
     let person = scene.stage.person().await;
     let asked = scene.asked(&scene.stage.modern()).await;
@@ -235,12 +224,7 @@ async fn a_callback_counts_once() {
     let visit = || person.visit(Method::GET, &back).from_site("https://issuer.example").stay().send();
     let pages = tokio::join!(visit(), visit(), visit(), visit());
     for page in [&pages.0, &pages.1, &pages.2, &pages.3] {
-        assert_eq!(
-            (page.status.as_u16(), page.location()),
-            (303, Some(path(&asked.url()).as_str())),
-            "{}",
-            page.describe()
-        );
+        assert_eq!((page.status.as_u16(), page.location()), (303, Some(path(&asked.url()).as_str())), "{}", page.describe());
     }
     is_heading(&person.get(&asked.url()).await, "Connected");
     is_heading(&person.come_back(&back).await, "Connected");
@@ -299,8 +283,7 @@ async fn a_consent_that_the_provider_remembers_is_not_ridden() {
     let url = asked.url();
     let forged = person.visit(Method::POST, &url).fields(&fields).from_site("https://evil.example").stay().send().await;
     assert_eq!((forged.status.as_u16(), forged.location()), (403, None), "{}", forged.describe());
-    let wrong: Vec<_> =
-        fields.iter().map(|(name, value)| (*name, if *name == "csrf" { "AAAA" } else { value })).collect();
+    let wrong: Vec<_> = fields.iter().map(|(name, value)| (*name, if *name == "csrf" { "AAAA" } else { value })).collect();
     let wrong = person.visit(Method::POST, &url).fields(&wrong).stay().send().await;
     assert_eq!((wrong.status.as_u16(), wrong.location()), (403, None), "{}", wrong.describe());
     assert!(scene.provider.requests().is_empty());
@@ -322,11 +305,7 @@ async fn a_label_on_the_consent_page_is_not_the_attackers() {
     assert_eq!(text.matches("Security").count(), 1, "{text}");
     assert!(text.contains("Asked by default"), "{text}");
     let done = scene.connect(&person, &asked.url()).await;
-    assert!(
-        done.text().contains("Connected as Person <b>user-1</b>") && !done.html.contains('\u{202e}'),
-        "{}",
-        done.text()
-    );
+    assert!(done.text().contains("Connected as Person <b>user-1</b>") && !done.html.contains('\u{202e}'), "{}", done.text());
 }
 
 /// R-OAUTH-02: before the consent there is no way back.

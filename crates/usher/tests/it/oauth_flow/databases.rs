@@ -80,8 +80,7 @@ async fn a_callback_at_two_replicas_is_one_exchange(database: Database) {
     let person = scene.stage.person().await;
     let address = scene.back(&person, &asked.url()).await;
     let cookie = |flow: bool| {
-        let is_ours =
-            |name: &str| name.ends_with("-flow") == flow && !name.ends_with("-place") && !name.ends_with("-language");
+        let is_ours = |name: &str| name.ends_with("-flow") == flow && !name.ends_with("-place") && !name.ends_with("-language");
         person.cookies().into_iter().find(|cookie| is_ours(&cookie.name)).unwrap().value
     };
     let id = id_of(&asked.url());

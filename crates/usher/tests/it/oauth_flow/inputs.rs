@@ -46,18 +46,13 @@ async fn a_host_that_the_person_chooses_is_named_before_they_go_there() {
     let named = person.agree(&page, &[("shop", "Acme")]).await;
     assert!(named.text().contains("You will sign in at"), "{}", named.text());
     let left = person.agreement(&named, &[]).stay().send().await;
-    assert!(
-        left.location().unwrap().starts_with(&scene.provider.url_of("acme", Endpoint::Authorization)),
-        "{}",
-        left.describe()
-    );
+    assert!(left.location().unwrap().starts_with(&scene.provider.url_of("acme", Endpoint::Authorization)), "{}", left.describe());
     // Another one than the page named is named first.
     let other = person.agreement(&named, &[("shop", "other")]).stay().send().await;
     assert_eq!(other.status, 303, "the same host: {}", other.describe());
     let back = person.at_issuer(&other, "user-1").await;
     is_heading(&person.come_back(&back).await, "Connected");
-    let stored =
-        scene.stage.app().store.credential(&usher::identity::tokens::local_user(), "shop").await.unwrap().unwrap();
+    let stored = scene.stage.app().store.credential(&usher::identity::tokens::local_user(), "shop").await.unwrap().unwrap();
     assert_eq!(stored.grant.unwrap().values["shop"], "other");
     // The call goes on, to a server that is not there.
     let reply = retry(&client, CALL, &asked, ACCEPT).await;

@@ -1,11 +1,7 @@
 //! More permissions than were given: the person sees what is new, and what they gave works until then.
 
 use usher_store::{CredentialStatus, Interaction};
-use usher_testkit::{
-    client::Modern,
-    oauth::Endpoint,
-    upstream::{Script, Upstream},
-};
+use usher_testkit::{client::Modern, oauth::Endpoint, upstream::{Script, Upstream}};
 
 use super::scene::{CALL, Change, Scene, is_heading, went};
 use crate::{harness::ACCEPT, needs_modern::retry};

@@ -64,18 +64,9 @@ async fn a_token_endpoint_in_trouble_is_told() {
         (Trouble::ReplyLost, FailureReason::ProviderUnreachable),
         (Trouble::Instead(Behaviour::Body(200, html)), FailureReason::ProviderRefused),
         (Trouble::Instead(Behaviour::Body(200, "{}".to_owned())), FailureReason::ProviderRefused),
-        (
-            Trouble::Instead(Behaviour::Body(400, r#"{"error":"invalid_grant"}"#.to_owned())),
-            FailureReason::ProviderRefused,
-        ),
-        (
-            Trouble::Instead(Behaviour::Body(200, r#"{"error":"bad_verification_code"}"#.to_owned())),
-            FailureReason::ProviderRefused,
-        ),
-        (
-            Trouble::Instead(Behaviour::Body(401, r#"{"error":"invalid_client"}"#.to_owned())),
-            FailureReason::Misconfigured,
-        ),
+        (Trouble::Instead(Behaviour::Body(400, r#"{"error":"invalid_grant"}"#.to_owned())), FailureReason::ProviderRefused),
+        (Trouble::Instead(Behaviour::Body(200, r#"{"error":"bad_verification_code"}"#.to_owned())), FailureReason::ProviderRefused),
+        (Trouble::Instead(Behaviour::Body(401, r#"{"error":"invalid_client"}"#.to_owned())), FailureReason::Misconfigured),
         (Trouble::Instead(Behaviour::Huge(4 << 20)), FailureReason::ProviderRefused),
         (Trouble::Instead(Behaviour::Redirect("https://evil.example/token".to_owned())), FailureReason::Misconfigured),
     ] {
