@@ -45,13 +45,13 @@ impl Broker {
     pub async fn narrowed(
         &self,
         principal: &Principal,
-        used: &Used,
+        sent: &Used,
         scopes: &BTreeSet<String>,
     ) -> Result<Narrowed, StoreError> {
-        let (user, provider) = (&principal.user, &used.provider);
+        let (user, provider) = (&principal.user, &sent.provider);
         self.credentials.forget(user, provider);
         let credential = self.credentials.of(user, provider).await?;
-        let Some(credential) = credential.filter(|credential| credential.version == used.version) else {
+        let Some(credential) = credential.filter(|credential| credential.version == sent.version) else {
             return Ok(Narrowed::Again);
         };
         let Some(grant) = &credential.grant else { return Ok(Narrowed::AskedAlready) };
@@ -59,7 +59,7 @@ impl Broker {
             tracing::warn!(provider, "a server demands scopes that were asked for already");
             return Ok(Narrowed::AskedAlready);
         }
-        let noted = self.store.demand_scopes(user, provider, used.version, scopes, self.clock.now()).await?;
+        let noted = self.store.demand_scopes(user, provider, sent.version, scopes, self.clock.now()).await?;
         self.credentials.forget(user, provider);
         tracing::info!(provider, noted, "a server demands more scopes");
         let missing = Missing { provider: provider.clone(), reason: AskReason::MoreScopes };
