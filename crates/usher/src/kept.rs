@@ -78,6 +78,19 @@ impl<T> Kept<T> {
         self.usable(clock.now())
     }
 
+    /// What is there, fresh or not, for those who wait for nothing: a newer one is fetched meanwhile, if it is time to.
+    pub(crate) fn at_hand<F>(&self, clock: &dyn Clock, fetch: impl FnOnce(Turn) -> F) -> Option<Arc<T>>
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let now = clock.now();
+        let fresh = self.fresh(now);
+        if fresh.is_none() {
+            self.begin(clock, fetch);
+        }
+        fresh.or_else(|| self.usable(now))
+    }
+
     /// The value after another look for a newer one, if it is time for one.
     pub(crate) async fn renewed<F>(&self, clock: &dyn Clock, fetch: impl FnOnce(Turn) -> F) -> Option<Arc<T>>
     where

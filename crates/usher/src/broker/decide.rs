@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use elicit::{ClientId, Principal, UserId};
+use elicit::{ClientId, Principal};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use usher_store::{
@@ -13,13 +13,11 @@ use usher_store::{
 
 use super::{Broker, needs::Call, visit, waiting::until};
 use crate::{
-    config::{Need, Provider, ProviderKind, Upstream},
+    config::{Need, Provider, Upstream},
     credentials::{
         Injection,
         fresh::{Renewal, Unavailable},
-        servers::Named,
     },
-    oauth::discovery::resource::covers,
 };
 
 /// How long a person has for one visit.
@@ -209,7 +207,7 @@ impl Broker {
             let patience = if is_required { patience } else { Patience::Never };
             let until = (patience == Patience::Waits).then_some(until);
             let owner = Owner { principal, upstream, need, provider };
-            let credential = self.readable(&principal.user, &need.provider).await?;
+            let credential = self.readable(&principal.user, &need.provider, patience).await?;
             let found = credential.is_some();
             let mut met = self.meet(owner, credential, until, injection).await?;
             if !is_required {
@@ -217,7 +215,7 @@ impl Broker {
             }
             if found && matches!(met, Met::No(_)) {
                 self.credentials.forget(&principal.user, &need.provider);
-                let credential = self.readable(&principal.user, &need.provider).await?;
+                let credential = self.readable(&principal.user, &need.provider, patience).await?;
                 met = self.meet(owner, credential, until, injection).await?;
             }
             // A provider stands at most once among an upstream's needs.
@@ -266,46 +264,6 @@ impl Broker {
         Ok(misfits(need, provider, &credential, injection).map_or(Met::Yes, Met::No))
     }
 
-    /// The stored credential. One that cannot be read any more is none: its owner is asked for it anew.
-    pub(super) async fn readable(&self, user: &UserId, provider: &str) -> Result<Option<Arc<Credential>>, StoreError> {
-        match self.credentials.of(user, provider).await {
-            Err(error) if error.is_unopened() => {
-                tracing::warn!(provider, %error, "a stored credential cannot be read");
-                Ok(None)
-            }
-            Ok(Some(credential)) if !self.is_of_its_server(&credential).await => {
-                Ok(Some(Arc::new(as_refused((*credential).clone()))))
-            }
-            read => read,
-        }
-    }
-
-    /// Whether what a server granted is of the authorization server that it names now. What another one granted is neither sent
-    /// nor refreshed, and stays: the server may come back (R-OAUTH-05).
-    pub(super) async fn is_of_its_server(&self, credential: &Credential) -> bool {
-        let Some(grant) = &credential.grant else { return true };
-        let Some(provider) = self.config.provider(&credential.provider) else { return true };
-        // A server at another address, or another path, is another resource, and perhaps another issuer's (R-GW-04).
-        let server = self.config.protected(provider).filter(|_| matches!(provider.kind, ProviderKind::Mcp(_)));
-        if let (Some((_, url)), Some(resource)) = (server, &grant.server.resource)
-            && !covers(resource, url)
-        {
-            tracing::info!(provider = provider.name, "a grant for another server is not used");
-            return false;
-        }
-        match self.servers.still_names(provider, &grant.server.issuer).await {
-            Named::Same | Named::Unknown => true,
-            Named::Other(issuer) => {
-                let (of, now) = (grant.server.issuer.as_str(), issuer.as_str());
-                tracing::info!(
-                    provider = provider.name,
-                    of,
-                    now,
-                    "a grant of another authorization server is not used"
-                );
-                false
-            }
-        }
     }
 
     /// Waits until something became of `ids`, the deadline, or the stop. Looks at the rows first and last: events are
@@ -425,11 +383,6 @@ struct Owner<'a> {
     upstream: &'a Upstream,
     need: &'a Need,
     provider: &'a Provider,
-}
-
-/// A credential that is asked for anew although nobody refused it.
-pub(super) fn as_refused(credential: Credential) -> Credential {
-    Credential { status: CredentialStatus::Rejected, ..credential }
 }
 
 /// Adds a credential to what is injected. One that does not fit the configuration any more is as good as none (R-GW-06).

@@ -8,6 +8,7 @@ mod limits;
 mod looks;
 mod needs;
 mod own_account;
+mod readable;
 mod refused;
 mod servers;
 mod visit;

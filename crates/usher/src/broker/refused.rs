@@ -3,7 +3,7 @@
 use elicit::Principal;
 use usher_store::{Credential, StoreError, fail_point};
 
-use super::Broker;
+use super::{Broker, decide::Patience};
 use crate::credentials::Used;
 
 impl Broker {
@@ -13,7 +13,7 @@ impl Broker {
         fail_point!(CredentialRefused);
         let mut renews = false;
         for Used { provider, version } in used {
-            let credential = self.readable(&principal.user, provider).await?;
+            let credential = self.readable(&principal.user, provider, Patience::Never).await?;
             renews |= credential.is_some_and(|credential| self.fresh.refused(&credential, *version));
         }
         if renews {

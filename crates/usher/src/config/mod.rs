@@ -44,6 +44,7 @@ mod text;
 mod upstream;
 mod variable;
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -111,6 +112,8 @@ pub struct Config {
     pub egress: Allowed,
     /// The folder of the configuration file, where relative paths start.
     pub directory: PathBuf,
+    /// Which of the servers is the first one at a URL that needs a provider.
+    first_at_url: HashMap<String, usize>,
 }
 
 impl Config {
@@ -162,6 +165,7 @@ impl Config {
             // Only here may a section that failed end the reading: all faults are found by now.
             let (public_url, listen) = addresses?;
             let [keys_file, control_file, tokens_file] = paths;
+            let upstreams = upstreams?;
             let local = tokens_file.map(|tokens_file| Identity::Local { tokens_file });
             Some(Self {
                 public_url,
@@ -174,7 +178,8 @@ impl Config {
                 control_file: control_file?,
                 limits,
                 providers: providers.into_complete(),
-                upstreams: upstreams?,
+                first_at_url: first_at_url(&upstreams),
+                upstreams,
                 processes: processes?,
                 egress: egress?,
                 directory: reader.directory().to_owned(),
@@ -193,11 +198,12 @@ impl Config {
 
     /// The server at a URL that a provider of kind `mcp` is for: there is one.
     pub fn protected(&self, provider: &Provider) -> Option<(&Upstream, &url::Url)> {
-        let needs = |upstream: &&Upstream| upstream.needs.iter().any(|need| need.provider == provider.name);
-        self.upstreams.iter().filter(needs).find_map(|upstream| match &upstream.transport {
+        // Asked with each call.
+        let upstream = self.upstreams.get(*self.first_at_url.get(&provider.name)?)?;
+        match &upstream.transport {
             Transport::Http(url) => Some((upstream, url)),
             Transport::Process(_) => None,
-        })
+        }
     }
 
     /// The origins at which a provider of kind `mcp` is what the operator wrote: its server's and its issuer's (R-SEC-05).
@@ -211,6 +217,17 @@ impl Config {
     pub fn upstream(&self, name: &str) -> Option<&Upstream> {
         self.upstreams.iter().find(|upstream| upstream.name == name)
     }
+}
+
+fn first_at_url(upstreams: &[Upstream]) -> HashMap<String, usize> {
+    let mut first = HashMap::new();
+    let at_url = |(_, upstream): &(usize, &Upstream)| matches!(upstream.transport, Transport::Http(_));
+    for (number, upstream) in upstreams.iter().enumerate().filter(at_url) {
+        for need in &upstream.needs {
+            first.entry(need.provider.clone()).or_insert(number);
+        }
+    }
+    first
 }
 
 /// Where the files of the configuration are, and what its servers are called: enough for commands beside the service.

@@ -187,13 +187,12 @@ mod tests {
         Challenge::of(&headers)
     }
 
-    #[allow(clippy::unnecessary_wraps, reason = "as what it is compared with")]
-    fn challenge(resource_metadata: Option<&str>, scopes: &[&str], error: Option<&str>) -> Option<Challenge> {
-        Some(Challenge {
+    fn challenge(resource_metadata: Option<&str>, scopes: &[&str], error: Option<&str>) -> Challenge {
+        Challenge {
             resource_metadata: resource_metadata.map(str::to_owned),
             scopes: scopes.iter().copied().map(str::to_owned).collect(),
             error: error.map(str::to_owned),
-        })
+        }
     }
 
     const WHERE: Option<&str> = Some("https://mcp.example/.well-known/oauth-protected-resource");
@@ -203,10 +202,10 @@ mod tests {
         let whole = r#"Bearer error="insufficient_scope", scope="files:read files:write",
             resource_metadata="https://mcp.example/.well-known/oauth-protected-resource", error_description="more, please""#;
         let whole = whole.replace('\n', " ");
-        assert_eq!(of(&[&whole]), challenge(WHERE, &["files:read", "files:write"], Some("insufficient_scope")));
+        assert_eq!(of(&[&whole]), Some(challenge(WHERE, &["files:read", "files:write"], Some("insufficient_scope"))));
         assert!(of(&[&whole]).unwrap().is_insufficient_scope());
-        assert_eq!(of(&["Bearer"]), challenge(None, &[], None));
-        assert_eq!(of(&["bearer scope=a"]), challenge(None, &["a"], None));
+        assert_eq!(of(&["Bearer"]), Some(challenge(None, &[], None)));
+        assert_eq!(of(&["bearer scope=a"]), Some(challenge(None, &["a"], None)));
         assert_eq!(of(&[]), None);
     }
 
@@ -219,11 +218,11 @@ mod tests {
             vec!["Negotiate", bearer],
             vec!["Bearer realm=\"first\"", bearer],
         ] {
-            assert_eq!(of(&values), challenge(WHERE, &[], None), "{values:?}");
-            assert_eq!(of(&[&values.join(", ")]), challenge(WHERE, &[], None), "in one header: {values:?}");
+            assert_eq!(of(&values), Some(challenge(WHERE, &[], None)), "{values:?}");
+            assert_eq!(of(&[&values.join(", ")]), Some(challenge(WHERE, &[], None)), "in one header: {values:?}");
         }
         let other = format!("{bearer}, DPoP scope=\"theirs\", algs=\"ES256\"");
-        assert_eq!(of(&[&other]), challenge(WHERE, &[], None), "parameters of another scheme are not ours");
+        assert_eq!(of(&[&other]), Some(challenge(WHERE, &[], None)), "parameters of another scheme are not ours");
         assert_eq!(of(&["DPoP resource_metadata=\"https://mcp.example/x\""]), None);
     }
 
@@ -231,9 +230,9 @@ mod tests {
     #[test]
     fn values_are_not_searched_for_parameters() {
         let value = r#"Bearer realm="scope=admin, error=\"x\"", scope="read""#;
-        assert_eq!(of(&[value]), challenge(None, &["read"], None));
+        assert_eq!(of(&[value]), Some(challenge(None, &["read"], None)));
         let value = r#"Bearer error_description="resource_metadata=https://evil.example", x_scope="admin""#;
-        assert_eq!(of(&[value]), challenge(None, &[], None));
+        assert_eq!(of(&[value]), Some(challenge(None, &[], None)));
     }
 
     #[test]
@@ -246,20 +245,20 @@ mod tests {
             r#"Bearer scope="a b", scope="c", error="invalid_token", error="x""#,
             "Bearer scope=\"a\u{fc} a b\", error=\"invalid_token\"",
         ] {
-            assert_eq!(of(&[value]), challenge(None, &["a", "b"], Some("invalid_token")), "{value}");
+            assert_eq!(of(&[value]), Some(challenge(None, &["a", "b"], Some("invalid_token"))), "{value}");
         }
     }
 
     /// R-SEC-04
     #[test]
     fn garbage_ends_the_reading_and_much_of_it_is_not_read() {
-        assert_eq!(of(&["Bearer scope=\"never ends"]), challenge(None, &[], None));
+        assert_eq!(of(&["Bearer scope=\"never ends"]), Some(challenge(None, &[], None)));
         assert_eq!(of(&["\"Bearer\" scope=a"]), None);
-        assert_eq!(of(&["Bearer error=\"a\", (scope=b)"]), challenge(None, &[], Some("a")));
+        assert_eq!(of(&["Bearer error=\"a\", (scope=b)"]), Some(challenge(None, &[], Some("a"))));
         let many = format!("Bearer {}, scope=late", vec!["x=y"; PARAMETERS_AT_MOST].join(", "));
-        assert_eq!(of(&[&many]), challenge(None, &[], None));
+        assert_eq!(of(&[&many]), Some(challenge(None, &[], None)));
         let long = format!("Bearer realm=\"{}\"", "x".repeat(AT_MOST));
-        assert_eq!(of(&[&long, "Bearer scope=a"]), challenge(None, &[], None));
+        assert_eq!(of(&[&long, "Bearer scope=a"]), Some(challenge(None, &[], None)));
     }
 
     proptest! {

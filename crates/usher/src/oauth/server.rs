@@ -166,6 +166,21 @@ impl Server {
         self.issuer.clone().unwrap_or_else(|| self.token_endpoint.origin().ascii_serialization())
     }
 
+    /// What our registration there is kept under, if it registers clients: its issuer, with where the registration is made and where
+    /// its secret goes. What a user wrote into either of these is nobody else's (R-OAUTH-05, kind 15).
+    pub fn registered_at(&self) -> String {
+        let issuer = self.issuer();
+        match self.registration_endpoint() {
+            Some(endpoint) => format!("{issuer} {endpoint} {}", self.token_endpoint),
+            None => issuer,
+        }
+    }
+
+    /// Where clients register themselves, if the definition says so (kind 19).
+    pub fn registration_endpoint(&self) -> Option<Url> {
+        self.definition.registration_endpoint.as_ref()?.fill(&self.values)
+    }
+
     /// Where codes are exchanged.
     pub fn token_endpoint(&self) -> &Url {
         &self.token_endpoint

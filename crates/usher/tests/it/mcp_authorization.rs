@@ -6,5 +6,6 @@ mod connect_tool;
 mod discovery;
 mod eras;
 mod issuer;
+mod listings;
 mod scene;
 mod step_up;

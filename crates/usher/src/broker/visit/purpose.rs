@@ -5,7 +5,7 @@ use usher_store::{Approval, AskReason, Credential, CredentialStatus, Grant, Inte
 
 use super::scopes::lacks;
 use crate::{
-    broker::{Broker, decide::as_refused},
+    broker::{Broker, Patience, readable::as_refused},
     config::{Provider, Upstream},
 };
 
@@ -73,7 +73,9 @@ impl Broker {
     pub(crate) async fn stored(&self, user: &UserId, provider: &str) -> Result<Stored, StoreError> {
         match self.store.credential(user, provider).await {
             Ok(None) => Ok(Stored::Nothing),
-            Ok(Some(credential)) if self.is_of_its_server(&credential).await => Ok(Stored::Kept(Box::new(credential))),
+            Ok(Some(credential)) if self.is_of_its_server(&credential, Patience::Waits).await => {
+                Ok(Stored::Kept(Box::new(credential)))
+            }
             Ok(Some(credential)) => Ok(Stored::Kept(Box::new(as_refused(credential)))),
             Err(error) if error.is_unopened() => {
                 tracing::warn!(provider, %error, "a stored credential cannot be read");

@@ -23,7 +23,7 @@ pub(super) async fn examine(
         return vec![Finding::fault("server", "no server needs it", todo)];
     };
     let reach = Reach::of(egress, url, account.issuer.as_ref());
-    match discover(&reach, url, account.issuer.as_ref(), None).await {
+    match discover(&reach, url, account.issuer.as_ref(), &mut None).await {
         Ok(found) => found_at(config, provider, account, &upstream.name, &found),
         Err(error) => {
             let todo = "nobody can connect until then; usher doctor looks at the server itself";

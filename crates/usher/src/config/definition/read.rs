@@ -113,6 +113,7 @@ pub(in crate::config) fn read(table: &Table<'_>) -> Option<Definition> {
     check_placeholders(table, &definition);
     check_hosts(table, &definition);
     check_names(table, &definition);
+    check_registered(table, &definition);
     Some(definition)
 }
 
@@ -224,6 +225,39 @@ fn check_hosts(table: &Table<'_>, definition: &Definition) {
                 ),
                 "add chosen_by = \"operator\" to that input; or end the host in a domain of the provider's, as in \
                  \"https://{shop}.myshop.example/token\"",
+            );
+        }
+    }
+}
+
+/// Leaves a fault where a user could choose an endpoint without choosing the issuer that our registration there belongs to: what one
+/// user's choice registered would be everybody's (R-OAUTH-05).
+fn check_registered(table: &Table<'_>, definition: &Definition) {
+    if definition.registration != Registration::Dynamic {
+        return;
+    }
+    let holds = |address: Option<&Address>, name: &str| {
+        address.is_some_and(|address| address.placeholders().any(|placeholder| placeholder == name))
+    };
+    let revocation = definition.revocation.as_ref().map(|revocation| &revocation.endpoint);
+    let addresses = [
+        ("registration_endpoint", definition.registration_endpoint.as_ref()),
+        ("authorization_endpoint", Some(&definition.authorization_endpoint)),
+        ("token_endpoint", Some(&definition.token_endpoint)),
+        ("introspection_endpoint", definition.introspection_endpoint.as_ref()),
+        ("refresh.endpoint", definition.refresh.endpoint.as_ref()),
+        ("revocation.endpoint", revocation),
+    ];
+    for input in definition.inputs.iter().filter(|input| input.chosen_by == super::ChosenBy::User) {
+        let name = &input.name;
+        if holds(definition.issuer.as_ref(), name) {
+            continue;
+        }
+        if let Some((key, _)) = addresses.iter().find(|(_, address)| holds(*address, name)) {
+            table.fault(
+                key,
+                format!("holds {{{name}}}, which a user writes, and issuer does not: the client that registers itself is an issuer's"),
+                format!("write {{{name}}} into issuer, too; or add chosen_by = \"operator\" to that input"),
             );
         }
     }

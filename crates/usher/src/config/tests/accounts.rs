@@ -367,6 +367,34 @@ header = { Authorization = "Basic {basic(user, password)}", X-Account = "{accoun
     assert_eq!(faults(with(wrong)), "7:12 provider[0].check.header.Authorization: the provider p has no field pass");
 }
 
+/// R-OAUTH-05: a client that registers itself is an issuer's, so that no user chooses where without choosing the issuer.
+#[test]
+fn a_registration_belongs_to_an_issuer_that_users_choose_too() {
+    let shop = |issuer: &str, register: &str, token: &str, input: &str| {
+        with(&format!(
+            "[[provider]]\nname = \"shop\"\nkind = \"oauth\"\nregistration = \"dynamic\"\n{issuer}\nregistration_endpoint = \"{register}\"\n\
+             authorization_endpoint = \"https://shop.example/a\"\ntoken_endpoint = \"{token}\"\n\
+             [[provider.input]]\nname = \"host\"\n{input}"
+        ))
+    };
+    let (fixed, chosen) = ("issuer = \"https://shop.example\"", "issuer = \"https://{host}\"");
+    let (token, evil) = ("https://shop.example/token", "https://{host}/x");
+    for (issuer, register, token, key) in [
+        (fixed, evil, token, "registration_endpoint"),
+        (fixed, "https://shop.example/r", evil, "token_endpoint"),
+        (fixed, "https://shop.example/r", "https://shop.example/{host}/token", "token_endpoint"),
+        ("", evil, evil, "registration_endpoint"),
+    ] {
+        let found = fixes(shop(issuer, register, token, ""));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].0, format!("provider[0].{key}"));
+        assert!(found[0].1.contains("which a user writes") && found[0].2.contains("{host} into issuer"), "{found:?}");
+    }
+    assert!(shop(chosen, evil, evil, "").is_ok());
+    let operator = "chosen_by = \"operator\"\ndefault = \"shop.example\"";
+    assert!(shop(fixed, evil, evil, operator).is_ok());
+}
+
 #[test]
 fn a_provider_of_kind_mcp_that_is_not_right_is_told_where() {
     let provider = |lines: &str| faults(with(&format!("[[provider]]\nname = \"p\"\nkind = \"mcp\"\n{lines}")));

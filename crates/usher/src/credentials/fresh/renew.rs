@@ -205,7 +205,7 @@ impl Parts {
             // A registration that its server has forgotten: another one, and another grant.
             TokenError::Client(code) if plan.registered && code == "invalid_client" => {
                 let client = &plan.client;
-                self.store.forget_oauth_client(&plan.server.issuer(), &client.redirect_uri, &client.id).await?;
+                self.store.forget_oauth_client(&plan.server.registered_at(), &client.redirect_uri, &client.id).await?;
                 return self.ended(lease, error).await;
             }
             TokenError::Client(_) => (Trouble::Registration, None),

@@ -98,7 +98,7 @@ fn of_oauth(provider: &Provider, oauth: &OAuth, grant: &Grant) -> Result<Plan, F
     let host = server.token_endpoint().host_str().unwrap_or_default();
     let pace = if chosen.is_empty() { provider.name.clone() } else { format!("{} {host}", provider.name) };
     let of_grant = oauth.client_id.is_none();
-    let registered = of_grant && !client.id.starts_with("https://");
+    let registered = of_grant && !is_document(&client);
     Ok(Plan { server, pace: paced(pace, &client, of_grant), client, registered, of_grant })
 }
 
@@ -125,15 +125,19 @@ fn of_mcp(provider: &Provider, mcp: &McpAuthorization, grant: &Grant) -> Result<
         Some(_) => return Err(Final::AnotherClient),
         None => {}
     }
-    // A client that is its own document (CIMD) was not registered.
     let of_grant = mcp.client_id.is_none();
-    let registered = of_grant && !client.id.starts_with("https://");
+    let registered = of_grant && !is_document(&client);
     Ok(Plan { server, pace: paced(provider.name.clone(), &client, of_grant), client, registered, of_grant })
 }
 
 /// A client of its own that is refused holds up none but its own grants.
 fn paced(pace: String, client: &Client, of_grant: bool) -> String {
     if of_grant { format!("{pace} {}", client.id) } else { pace }
+}
+
+/// Whether a client is its own document (CIMD), and so was not registered.
+fn is_document(client: &Client) -> bool {
+    client.id.starts_with("https://")
 }
 
 /// The client that is kept with a grant.
@@ -145,4 +149,53 @@ fn kept(grant: &Grant) -> Result<Client, Final> {
         method: ClientAuthentication::parse(&of.method).ok_or(Final::AnotherClient)?,
         redirect_uri: of.redirect_uri.clone(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, path::Path};
+
+    use usher_store::{GrantClient, GrantServer};
+
+    use super::*;
+    use crate::config::Config;
+
+    /// R-OAUTH-05: what nobody registered is not forgotten, and what it was granted does not end with a server's whim.
+    #[test]
+    fn a_client_that_is_its_own_document_was_not_registered() {
+        let text = "[[provider]]\nname = \"p\"\nkind = \"oauth\"\nregistration = \"dynamic\"\nissuer = \"https://id.example\"\n\
+             authorization_endpoint = \"https://id.example/a\"\ntoken_endpoint = \"https://id.example/t\"\n\
+             registration_endpoint = \"https://id.example/r\"\n\
+             [[upstream]]\nname = \"u\"\nurl = \"https://u.example/mcp\"\n";
+        let config = Config::parse(text, Path::new("/srv/usher/usher.toml"), &|_| None).unwrap();
+        let provider = config.provider("p").unwrap();
+        let ProviderKind::OAuth(oauth) = &provider.kind else { panic!("of kind oauth") };
+        for (id, registered) in [("made-there", true), ("https://usher.example/.well-known/usher-client/p.json", false)]
+        {
+            let client = GrantClient {
+                id: id.to_owned(),
+                secret: None,
+                method: "none".to_owned(),
+                redirect_uri: "https://usher.example/callback/p".to_owned(),
+            };
+            let grant = Grant {
+                refresh_token: Some("r".into()),
+                expires_at: None,
+                refresh_at: None,
+                scopes: BTreeSet::new(),
+                asked: BTreeSet::new(),
+                demanded: BTreeSet::new(),
+                account: None,
+                values: BTreeMap::new(),
+                server: GrantServer {
+                    issuer: "https://id.example".to_owned(),
+                    token_endpoint: None,
+                    revocation_endpoint: None,
+                    resource: None,
+                    client,
+                },
+            };
+            assert_eq!(of_oauth(provider, oauth, &grant).unwrap().registered, registered, "{id}");
+        }
+    }
 }

@@ -1,13 +1,16 @@
 //! Our client at an authorization server: that of the configuration, else our document, else one that registered itself, which is
 //! kept for its issuer and redirect URI (R-OAUTH-05).
 
+use std::time::Duration;
+
 use jiff::SignedDuration;
 use url::Url;
 use usher_store::OAuthClient;
 
-use super::{AccountError, ClientOrigin, Parts, method};
+use super::{AccountError, ClientOrigin, Parts, method, turns::Failed};
 use crate::{
     config::{ClientAuthentication, McpAuthorization, OAuth, Provider, Registration},
+    egress::NoAnswer,
     oauth::{
         Client, Server,
         client_metadata::{self, CLIENT_NAME},
@@ -19,6 +22,9 @@ use crate::{
 
 /// A secret that ends within this is not begun with.
 const ALMOST: SignedDuration = SignedDuration::from_mins(1);
+
+/// How long anybody waits for somebody else's registration (R-SEC-04): longer than one takes.
+const TURN: Duration = Duration::from_secs(15);
 
 /// Where a client registers itself, and how.
 struct Place<'a> {
@@ -88,35 +94,45 @@ impl Parts {
             let id = client_metadata::address(&self.config.public_url, &provider.name, None);
             return Ok((document(id.ok_or(AccountError::NoDocument)?, redirect_uri), ClientOrigin::Document));
         }
-        let filled = definition.registration_endpoint.as_ref().and_then(|address| address.fill(server.values()));
         let no_endpoint = || RegistrationError::NoEndpoint { redirect_uri: redirect_uri.clone() };
-        let endpoint = filled.ok_or_else(no_endpoint)?;
+        let endpoint = server.registration_endpoint().ok_or_else(no_endpoint)?;
         let place = Place {
             http: server.http(&self.egress, &endpoint)?,
             endpoint: &endpoint,
             method: definition.client_authentication.as_registered(),
             refreshes: true,
         };
-        let client = self.registered(&provider.name, &server.issuer(), redirect_uri, &place).await?;
+        let client = self.registered(&provider.name, &server.registered_at(), redirect_uri, &place).await?;
         Ok((client, ClientOrigin::Registered))
     }
 
-    /// The client that is kept, or a new one. Of several that are registered at once the first one kept is used.
+    /// The client that is kept, or a new one. Of several that are registered at once the first one kept is used. `at` is whose it
+    /// is: [`Server::registered_at`].
     async fn registered(
         &self,
         provider: &str,
-        issuer: &str,
+        at: &str,
         redirect_uri: String,
         place: &Place<'_>,
     ) -> Result<Client, AccountError> {
-        let _turn = self.turn(provider).await;
-        if let Some(kept) = self.store.oauth_client(issuer, &redirect_uri).await? {
-            let now = self.clock.now();
-            if kept.expires_at.is_none_or(|at| at.duration_since(now) > ALMOST) {
+        // Who needs no new one waits for nobody who does.
+        if let Some(kept) = self.store.oauth_client(at, &redirect_uri).await?.filter(|kept| self.lasts(kept)) {
+            return Ok(of_kept(kept));
+        }
+        let turn = self.turns.of(at, &redirect_uri);
+        let Ok(mut failed) = tokio::time::timeout(TURN, turn.lock()).await else {
+            return Err(RegistrationError::NoAnswer(NoAnswer::Slow).into());
+        };
+        if let Some(error) = failed.as_ref().and_then(|failed| failed.lately(self.clock.now())) {
+            return Err(error.into());
+        }
+        // Somebody may have been faster.
+        if let Some(kept) = self.store.oauth_client(at, &redirect_uri).await? {
+            if self.lasts(&kept) {
                 return Ok(of_kept(kept));
             }
-            tracing::info!(provider, issuer, "the secret of our client ends; another one is registered");
-            self.store.forget_oauth_client(issuer, &redirect_uri, &kept.id).await?;
+            tracing::info!(provider, at, "the secret of our client ends; another one is registered");
+            self.store.forget_oauth_client(at, &redirect_uri, &kept.id).await?;
         }
         let wanted = Wanted {
             redirect_uri: &redirect_uri,
@@ -125,10 +141,23 @@ impl Parts {
             method: place.method,
             refreshes: place.refreshes,
         };
-        let registered = registration::register(place.http, place.endpoint, &wanted).await?;
-        tracing::info!(provider, issuer, method = registered.method, "registered a client");
-        let kept = self.store.keep_oauth_client(new(registered, issuer, redirect_uri), self.clock.now()).await?;
+        let registered = match registration::register(place.http, place.endpoint, &wanted).await {
+            Ok(registered) => registered,
+            Err(error) => {
+                if error.is_transient() {
+                    *failed = Some(Failed::new(error.clone(), self.clock.now()));
+                }
+                return Err(error.into());
+            }
+        };
+        tracing::info!(provider, at, method = registered.method, "registered a client");
+        let kept = self.store.keep_oauth_client(new(registered, at, redirect_uri), self.clock.now()).await?;
         Ok(of_kept(kept))
+    }
+
+    /// Whether its secret can be begun with.
+    fn lasts(&self, kept: &OAuthClient) -> bool {
+        kept.expires_at.is_none_or(|at| at.duration_since(self.clock.now()) > ALMOST)
     }
 }
 
@@ -148,8 +177,8 @@ fn of_kept(kept: OAuthClient) -> Client {
     Client { id, secret, method: method(&name), redirect_uri }
 }
 
-fn new(registered: Registered, issuer: &str, redirect_uri: String) -> OAuthClient {
+fn new(registered: Registered, at: &str, redirect_uri: String) -> OAuthClient {
     let Registered { id, secret, method, expires_at, management } = registered;
     let (registration, token) = management.map(|(url, token)| (url.to_string(), token)).unzip();
-    OAuthClient { issuer: issuer.to_owned(), redirect_uri, id, secret, method, expires_at, registration, token }
+    OAuthClient { issuer: at.to_owned(), redirect_uri, id, secret, method, expires_at, registration, token }
 }

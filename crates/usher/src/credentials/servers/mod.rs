@@ -2,9 +2,10 @@
 //! and those that MCP servers name (kind `mcp`), which are discovered.
 
 mod client;
+mod turns;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashSet},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -13,7 +14,7 @@ use usher_store::{GrantClient, GrantServer, Store, StoreError};
 
 use crate::{
     clock::Clock,
-    config::{ClientAuthentication, Config, McpAuthorization, OAuth, Provider, ProviderKind},
+    config::{ClientAuthentication, Config, McpAuthorization, Need, OAuth, Provider, ProviderKind},
     egress::{Blocked, Egress},
     oauth::{
         Client, Discovered, Server, ServerError,
@@ -27,7 +28,11 @@ use crate::{
     },
 };
 
+use self::turns::Turns;
 pub use crate::oauth::discovery::known::Named;
+
+/// How much of what was told is remembered.
+const TOLD_AT_MOST: usize = 1000;
 
 /// Finds authorization servers and our clients there. One per service; cheap to clone.
 #[derive(Clone)]
@@ -41,8 +46,9 @@ struct Parts {
     clock: Arc<dyn Clock>,
     egress: Egress,
     discoveries: Discoveries,
-    /// Held by whoever registers a client, for each provider.
-    registering: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
+    /// What the log says already of grants that are not used.
+    told: Mutex<HashSet<(String, String)>>,
+    turns: Turns,
 }
 
 /// Where an account is connected, and as whom.
@@ -135,7 +141,8 @@ impl AuthorizationServers {
     /// Nothing is discovered yet.
     pub fn new(config: Arc<Config>, store: Store, clock: Arc<dyn Clock>, egress: Egress) -> Self {
         let discoveries = Discoveries::new(egress.clone(), Arc::clone(&clock));
-        let parts = Parts { config, store, clock, egress, discoveries, registering: Mutex::default() };
+        let (told, turns) = (Mutex::default(), Turns::default());
+        let parts = Parts { config, store, clock, egress, discoveries, told, turns };
         Self { parts: Arc::new(parts) }
     }
 
@@ -189,7 +196,8 @@ impl AuthorizationServers {
             server = server.with_offline_access();
         }
         let (client, origin) = self.parts.client_of_metadata(provider, mcp, metadata, asked).await?;
-        Ok(Account { server, client, scopes: scopes(mcp, &found), origin })
+        let scopes = scopes(self.parts.names_scopes(provider, mcp), &found);
+        Ok(Account { server, client, scopes, origin })
     }
 
     /// Whether a grant of this issuer is one of those that the provider's server takes now (R-OAUTH-05). Of kind `oauth` the
@@ -200,6 +208,23 @@ impl AuthorizationServers {
             Ok(asked) => self.parts.discoveries.still_names(asked, issuer).await,
             Err(_) => Named::Unknown,
         }
+    }
+
+    /// The same without waiting: by what is known, which is read anew meanwhile if it is not fresh (R-GW-06).
+    pub fn named(&self, provider: &Provider, issuer: &str) -> Named {
+        let ProviderKind::Mcp(mcp) = &provider.kind else { return Named::Same };
+        let asked = self.parts.asked(provider, mcp);
+        asked.map_or(Named::Unknown, |asked| self.parts.discoveries.named(asked, issuer))
+    }
+
+    /// Whether nobody was told yet that grants of this issuer, or for this resource, are not used for a provider: it is so with
+    /// each call, and told once.
+    pub fn is_news(&self, provider: &str, of: &str) -> bool {
+        let mut told = self.parts.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() >= TOLD_AT_MOST {
+            told.clear();
+        }
+        told.insert((provider.to_owned(), of.to_owned()))
     }
 
     /// The provider's server turned a token away, or a call without one: it is asked anew who makes its tokens, if that was not
@@ -219,12 +244,12 @@ impl AuthorizationServers {
         if account.origin != ClientOrigin::Registered {
             return Ok(false);
         }
-        let (issuer, Client { id, redirect_uri, .. }) = (account.server.issuer(), &account.client);
+        let (at, Client { id, redirect_uri, .. }) = (account.server.registered_at(), &account.client);
         tracing::warn!(
-            issuer,
+            at,
             "the authorization server does not know our client any more; another one will be registered"
         );
-        self.parts.store.forget_oauth_client(&issuer, redirect_uri, id).await?;
+        self.parts.store.forget_oauth_client(&at, redirect_uri, id).await?;
         Ok(true)
     }
 }
@@ -236,24 +261,18 @@ impl Parts {
         Ok(Asked { name: &provider.name, url, pinned: mcp.issuer.as_ref() })
     }
 
-    /// The right to register a client of a provider: one at a time.
-    async fn turn(&self, provider: &str) -> tokio::sync::OwnedMutexGuard<()> {
-        let turn = {
-            let mut registering = self.registering.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(registering.entry(provider.to_owned()).or_default())
-        };
-        turn.lock_owned().await
+    /// Whether the operator says which scopes are asked for: for all that the provider is needed for, or for its server.
+    fn names_scopes(&self, provider: &Provider, mcp: &McpAuthorization) -> bool {
+        let of_need = |need: &Need| need.provider == provider.name && !need.scopes.is_empty();
+        let upstream = self.config.protected(provider).map(|(upstream, _)| upstream);
+        !mcp.scopes.is_empty() || upstream.is_some_and(|upstream| upstream.needs.iter().any(of_need))
     }
 }
 
 /// What is asked for where no scopes were granted or demanded yet: what the challenge names, else what the operator says, which is
 /// the caller's, else all that the server knows (MCP 2026-07-28, Scope Selection Strategy).
-fn scopes(mcp: &McpAuthorization, found: &discovery::Discovered) -> BTreeSet<String> {
-    if found.challenged.is_empty() && mcp.scopes.is_empty() {
-        found.supported.clone()
-    } else {
-        found.challenged.clone()
-    }
+fn scopes(operator_names_some: bool, found: &discovery::Discovered) -> BTreeSet<String> {
+    if found.challenged.is_empty() && !operator_names_some { found.supported.clone() } else { found.challenged.clone() }
 }
 
 /// How a client proves itself, by its name at registration.

@@ -7,6 +7,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 use usher_store::{KeyFile, KeyRing, Vault};
 
+mod registering;
+
 use super::*;
 use crate::{
     config::folder::Folder,
@@ -37,6 +39,11 @@ struct World {
 impl World {
     /// `lines` go into the provider; `metadata` into what the authorization server says.
     async fn start(public_url: &str, lines: &str, metadata: Value) -> Self {
+        Self::needing(public_url, lines, "", metadata).await
+    }
+
+    /// The same with `need` in the server's need.
+    async fn needing(public_url: &str, lines: &str, need: &str, metadata: Value) -> Self {
         let folder = Folder::new();
         let (id, mcp) = (Site::start().await, Site::start().await);
         let mut document = json!({
@@ -64,7 +71,7 @@ impl World {
         };
         let text = format!(
             "public_url = \"{public_url}\"\n{identity}[[provider]]\nname = \"notes\"\nkind = \"mcp\"\n{lines}\n\
-             [[upstream]]\nname = \"notes\"\nurl = \"{upstream}\"\n[[upstream.needs]]\nprovider = \"notes\"\n"
+             [[upstream]]\nname = \"notes\"\nurl = \"{upstream}\"\n[[upstream.needs]]\nprovider = \"notes\"\n{need}\n"
         );
         let config = Config::parse(&text, Path::new("/srv/usher/usher.toml"), &|_| None).unwrap();
         let hand = Arc::new(Hand::default());
@@ -227,17 +234,18 @@ async fn a_grant_is_kept_with_its_issuer_and_client() {
 
 #[tokio::test]
 async fn scopes_are_those_of_the_challenge_then_of_the_operator_then_all() {
-    for (challenge, lines, expected) in [
-        ("Bearer scope=\"admin\"", "scopes = [\"ours\"]", &["admin"][..]),
-        ("Bearer scope=\"admin\"", "", &["admin"]),
-        ("Bearer", "scopes = [\"ours\"]", &[]),
-        ("Bearer", "", &["read", "write"]),
+    for (challenge, lines, need, expected) in [
+        ("Bearer scope=\"admin\"", "scopes = [\"ours\"]", "", &["admin"][..]),
+        ("Bearer scope=\"admin\"", "", "", &["admin"]),
+        ("Bearer", "scopes = [\"ours\"]", "", &[]),
+        ("Bearer", "", "scopes = [\"ours\"]", &[]),
+        ("Bearer", "", "", &["read", "write"]),
     ] {
-        let world = World::start(LOCAL, lines, json!({})).await;
+        let world = World::needing(LOCAL, lines, need, json!({})).await;
         world.registers("one", &json!({}));
         world.mcp.answers("/mcp", 401, vec![("www-authenticate", challenge.to_owned())], "");
         let scopes: Vec<String> = world.account().await.unwrap().scopes.into_iter().collect();
-        assert_eq!(scopes, expected, "{challenge} {lines}");
+        assert_eq!(scopes, expected, "{challenge} {lines} {need}");
     }
 }
 

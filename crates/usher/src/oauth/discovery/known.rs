@@ -51,6 +51,16 @@ pub enum Named {
     Unknown,
 }
 
+impl Named {
+    fn by(found: Option<Arc<Discovered>>, issuer: &str) -> Self {
+        match found {
+            Some(found) if found.server.issuer.as_str() == issuer => Self::Same,
+            Some(found) => Self::Other(found.server.issuer.clone()),
+            None => Self::Unknown,
+        }
+    }
+}
+
 /// What was discovered of each server. There are as many as the configuration has.
 pub struct Discoveries {
     egress: Egress,
@@ -98,11 +108,13 @@ impl Discoveries {
 
     /// Whether the server still names this issuer. Nobody waits long for the answer.
     pub async fn still_names(&self, asked: Asked<'_>, issuer: &str) -> Named {
-        match tokio::time::timeout(PATIENCE, self.of(asked)).await {
-            Ok(Ok(found)) if found.server.issuer.as_str() == issuer => Named::Same,
-            Ok(Ok(found)) => Named::Other(found.server.issuer.clone()),
-            Ok(Err(_)) | Err(_) => Named::Unknown,
-        }
+        Named::by(tokio::time::timeout(PATIENCE, self.of(asked)).await.ok().and_then(Result::ok), issuer)
+    }
+
+    /// Whether it named this issuer when it was read last. Waits for nothing: what is not fresh is read anew meanwhile (R-GW-06).
+    pub fn named(&self, asked: Asked<'_>, issuer: &str) -> Named {
+        let server = self.server(asked.name);
+        Named::by(server.kept.at_hand(&*self.clock, |turn| self.read(&server, asked, turn)), issuer)
     }
 
     /// Remembers where a challenge to a call pointed, for servers that turn nobody away who calls nothing. Its scopes are not
@@ -138,7 +150,13 @@ impl Discoveries {
             let now = clock.now();
             let noted = lock(&server.noted).clone();
             let reach = Reach::of(&egress, &url, pinned.as_ref());
-            match discover(&reach, &url, pinned.as_ref(), noted.as_deref()).await {
+            let mut pointed = noted.clone();
+            let found = discover(&reach, &url, pinned.as_ref(), &mut pointed).await;
+            if pointed.is_none() {
+                // What was noted meanwhile stays.
+                let _ = lock(&server.noted).take_if(|kept| Some(&*kept) == noted.as_ref());
+            }
+            match found {
                 Ok(found) => {
                     tracing::debug!(
                         upstream = name,
@@ -295,6 +313,45 @@ mod tests {
         assert!(world.of().await.unwrap_err().is_transient());
         world.names(0);
         world.pass(60);
+        assert_eq!(world.still_names(0).await, Named::Same);
+    }
+
+    /// R-GW-06: what waits for nothing goes by what was read last, which is read anew meanwhile.
+    #[tokio::test]
+    async fn who_waits_for_nothing_hears_what_is_known() {
+        let world = World::start().await;
+        let (url, issuers) = (world.mcp.url("/mcp"), [world.ids[0].origin.clone(), world.ids[1].origin.clone()]);
+        let asked = Asked { name: "notes", url: &url, pinned: None };
+        assert_eq!(world.discoveries.named(asked, &issuers[0]), Named::Unknown);
+        assert_eq!(world.still_names(0).await, Named::Same);
+        assert_eq!(world.discoveries.named(asked, &issuers[0]), Named::Same);
+        world.names(1);
+        world.pass(300);
+        assert_eq!(world.discoveries.named(asked, &issuers[0]), Named::Same);
+        let seen = async {
+            while world.discoveries.named(asked, &issuers[1]) != Named::Same {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(10), seen).await.unwrap();
+    }
+
+    /// R-OAUTH-05: a challenge to one call takes nothing from everybody else: where it points to nothing, the server is found as
+    /// before, and the challenge is forgotten.
+    #[tokio::test]
+    async fn a_challenge_that_points_to_nothing_is_forgotten() {
+        let world = World::start().await;
+        let bank = json!({ "resource": "https://bank.example/mcp", "authorization_servers": [world.ids[1].origin] });
+        world.mcp.has("/bank", &bank);
+        let lost = json!({ "resource": world.mcp.url("/mcp").as_str(), "authorization_servers": [world.mcp.origin] });
+        world.mcp.has("/lost", &lost);
+        let places = ["/nowhere", "/bank", "/lost"].map(|place| world.mcp.url(place).to_string());
+        for place in places.iter().map(String::as_str).chain(["http://10.0.0.1/x", "ftp://x/"]) {
+            world.discoveries.note("notes", place);
+            world.pass(4000);
+            assert!(world.of().await.is_ok(), "{place}");
+            assert_eq!(*lock(&world.discoveries.server("notes").noted), None, "{place}");
+        }
         assert_eq!(world.still_names(0).await, Named::Same);
     }
 

@@ -106,33 +106,63 @@ impl DiscoveryError {
 
 /// Finds out who makes the tokens for the server at `upstream`. `pinned` is the issuer of the configuration, which must be the
 /// one that the server names; where the server names none at all, it is that one. `noted` is where a challenge to a call has
-/// pointed, if the server turns nobody away who calls nothing.
+/// pointed, if the server turns nobody away who calls nothing: somebody's call, which is to take nothing from all others. Where
+/// that leads nowhere it is emptied, and the server is looked for as without it.
 pub async fn discover(
     reach: &Reach<'_>,
     upstream: &Url,
     pinned: Option<&Issuer>,
-    noted: Option<&str>,
+    noted: &mut Option<String>,
 ) -> Result<Discovered, DiscoveryError> {
     let whole = async {
-        let challenge = probe(reach, upstream).await;
-        let pointed = challenge.resource_metadata.as_deref().or(noted);
-        let (resource, issuer) = match find_resource(reach, upstream, pointed).await {
-            Ok((place, resource)) => {
-                let chosen = resource.choose(pinned, reach);
-                let fault = |fault| DiscoveryError::Resource { place, fault: DocumentError::Content(fault) };
-                (resource.clone(), chosen.map_err(fault)?)
-            }
-            Err(DiscoveryError::NoResource { place }) => match pinned {
-                Some(pinned) => (unsaid(upstream), pinned.clone()),
-                None => return Err(DiscoveryError::NoResource { place }),
+        let Challenge { resource_metadata: own, scopes: challenged, .. } = probe(reach, upstream).await;
+        let (resource, server) = match (own, noted.clone()) {
+            (None, Some(place)) => match half(follow(reach, upstream, pinned, Some(&place))).await {
+                Ok(found) => found,
+                Err(lost) => {
+                    *noted = None;
+                    match follow(reach, upstream, pinned, None).await {
+                        // The other one says more.
+                        Err(DiscoveryError::NoResource { .. }) => return Err(lost),
+                        found => found?,
+                    }
+                }
             },
-            Err(error) => return Err(error),
+            (own, _) => follow(reach, upstream, pinned, own.as_deref()).await?,
         };
-        let server = find_server(reach, &issuer).await?;
         let Resource { identifier, scopes, .. } = resource;
-        Ok(Discovered { resource: identifier, server, challenged: challenge.scopes, supported: scopes })
+        Ok(Discovered { resource: identifier, server, challenged, supported: scopes })
     };
     tokio::time::timeout(DISCOVERY_DEADLINE, whole).await.unwrap_or(Err(DiscoveryError::Slow))
+}
+
+/// As much of the time as leaves some for another way.
+async fn half<T>(way: impl Future<Output = Result<T, DiscoveryError>>) -> Result<T, DiscoveryError> {
+    tokio::time::timeout(DISCOVERY_DEADLINE / 2, way).await.unwrap_or(Err(DiscoveryError::Slow))
+}
+
+/// From what the server says of itself to what its authorization server does.
+async fn follow(
+    reach: &Reach<'_>,
+    upstream: &Url,
+    pinned: Option<&Issuer>,
+    pointed: Option<&str>,
+) -> Result<(Resource, ServerMetadata), DiscoveryError> {
+    let (resource, issuer) = match find_resource(reach, upstream, pointed).await {
+        Ok((place, resource)) => {
+            let chosen = resource.choose(pinned, reach);
+            let fault = |fault| DiscoveryError::Resource { place, fault: DocumentError::Content(fault) };
+            let issuer = chosen.map_err(fault)?;
+            (resource, issuer)
+        }
+        Err(DiscoveryError::NoResource { place }) => match pinned {
+            Some(pinned) => (unsaid(upstream), pinned.clone()),
+            None => return Err(DiscoveryError::NoResource { place }),
+        },
+        Err(error) => return Err(error),
+    };
+    let server = find_server(reach, &issuer).await?;
+    Ok((resource, server))
 }
 
 /// A server that says nothing of itself.

@@ -56,7 +56,7 @@ impl World {
         let pinned = pinned.map(|text| Issuer::parse(text).unwrap());
         let upstream = self.mcp.url("/mcp");
         let reach = Reach::of(&self.egress, &upstream, pinned.as_ref());
-        discover(&reach, &upstream, pinned.as_ref(), noted).await
+        discover(&reach, &upstream, pinned.as_ref(), &mut noted.map(str::to_owned)).await
     }
 
     /// The fault of the server's own document.
