@@ -264,8 +264,6 @@ impl Broker {
         Ok(misfits(need, provider, &credential, injection).map_or(Met::Yes, Met::No))
     }
 
-    }
-
     /// Waits until something became of `ids`, the deadline, or the stop. Looks at the rows first and last: events are
     /// hints. A store that does not answer in between is asked again.
     pub async fn wait(
