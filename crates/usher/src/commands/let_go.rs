@@ -57,7 +57,7 @@ impl Telling {
         config: &Config,
         providers: impl IntoIterator<Item = &'a str>,
     ) -> Result<(), ChangeError> {
-        let spared = |provider: &&str| {
+        let spared = |provider: &str| {
             let why = match &config.provider(provider)?.kind {
                 ProviderKind::OAuth(oauth) if oauth.definition.revocation.is_some() => oauth.spared.clone(),
                 ProviderKind::Mcp(mcp) => mcp.spared.clone(),
@@ -65,7 +65,7 @@ impl Telling {
             }?;
             Some(ChangeError::NoSecret { provider: shown(provider), why })
         };
-        let found = if self.offline { None } else { providers.into_iter().find_map(|provider| spared(&provider)) };
+        let found = if self.offline { None } else { providers.into_iter().find_map(spared) };
         found.map_or(Ok(()), Err)
     }
 
