@@ -66,6 +66,12 @@ pub struct GrantClient {
 }
 
 impl Grant {
+    /// Whether it is exchanged for another one when its access token ends: by a refresh token, or because whoever stored it said
+    /// when.
+    pub fn is_renewed(&self) -> bool {
+        self.refresh_token.is_some() || self.refresh_at.is_some()
+    }
+
     /// What a credential with this grant is: a server may have demanded more.
     pub(super) fn status(&self) -> CredentialStatus {
         if self.demanded.is_empty() { CredentialStatus::Working } else { CredentialStatus::Narrow }

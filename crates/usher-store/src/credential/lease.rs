@@ -94,7 +94,7 @@ macro_rules! remaining {
 macro_rules! due {
     ($clock:expr) => {
         concat!(
-            "SELECT issuer, subject, provider, version FROM credentials WHERE provider = $3 AND refresh_at <= $1 \
+            "SELECT id, issuer, subject, provider, version FROM credentials WHERE provider = $3 AND refresh_at <= $1 \
              AND status NOT IN ('rejected', 'leaving') AND ",
             free!($clock),
             " ORDER BY refresh_at LIMIT $2"
@@ -109,9 +109,10 @@ pub(crate) const DUE: [&str; 2] = [due!("$1"), due!(shared_clock!())];
 pub(crate) const GIVE_UP: &str =
     "UPDATE credentials SET refresh_at = NULL, lease_owner = NULL, lease_until = NULL WHERE credential_key = $1";
 
-/// Whoever failed before is not made to wait for what was put off.
+/// Whoever failed before is not made to wait for what was put off. By the row, which may be nobody's; and only what is due still:
+/// somebody else may have tried meanwhile, and noted when to try again.
 pub(crate) const PUT_OFF: &str =
-    "UPDATE credentials SET refresh_at = $3, attempts = 0 WHERE credential_key = $1 AND version = $2";
+    "UPDATE credentials SET refresh_at = $3, attempts = 0 WHERE id = $1 AND version = $2 AND refresh_at <= $4";
 
 /// What came of asking to be the one who refreshes.
 #[derive(Debug)]
@@ -149,6 +150,8 @@ pub struct HeldLease {
 /// A grant that wants to be refreshed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DueRefresh {
+    /// The row.
+    id: String,
     /// Whose.
     pub user: UserId,
     /// For which provider.
@@ -293,16 +296,13 @@ impl Store {
     /// and nobody who uses it waits for that time.
     pub async fn put_off_refresh(
         &self,
-        user: &UserId,
-        provider: &str,
-        version: i64,
+        due: &DueRefresh,
         until: Option<Timestamp>,
+        now: Timestamp,
     ) -> Result<bool, StoreError> {
         Self::within(async {
-            let query = sqlx::query(PUT_OFF)
-                .bind(CredentialKey::of(user, provider).as_str().to_owned())
-                .bind(version)
-                .bind(until.map(micros));
+            let query =
+                sqlx::query(PUT_OFF).bind(due.id.clone()).bind(due.version).bind(until.map(micros)).bind(micros(now));
             Ok(query.execute(&self.shared.writer).await?.rows_affected() > 0)
         })
         .await
@@ -323,5 +323,5 @@ fn due(row: &AnyRow) -> Result<Option<DueRefresh>, StoreError> {
         tracing::warn!(provider, "a stored credential belongs to a user that is none");
         return Ok(None);
     };
-    Ok(Some(DueRefresh { user, provider, version: row.try_get("version")? }))
+    Ok(Some(DueRefresh { id: row.try_get("id")?, user, provider, version: row.try_get("version")? }))
 }

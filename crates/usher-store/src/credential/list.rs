@@ -193,12 +193,12 @@ impl Store {
 impl Granted {
     fn of(grant: Grant) -> Self {
         Self {
+            renewed: grant.is_renewed(),
             account: grant.account,
             issuer: grant.server.issuer,
             scopes: grant.scopes,
             demanded: grant.demanded,
             expires_at: grant.expires_at,
-            renewed: grant.refresh_token.is_some(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use secrecy::{ExposeSecret as _, SecretString};
 use usher_store::{
     AtProvider, AuditAction, Completion, CredentialStatus, Grant, GrantClient, GrantServer, LEAVING_LASTS, Lease,
-    Leave, Outcome, Store,
+    Leave, NewInteraction, Outcome, Store,
 };
 
 use crate::samples::{at, client, completed, connect, consented, done, question, random_token, user};
@@ -131,8 +131,7 @@ pub(crate) async fn a_refresh_brings_nothing_back(database: Database) {
 pub(crate) async fn all_of_a_user_and_one_by_its_id(database: Database) {
     let store = database.store().await;
     let owner = user("user-1");
-    let mut maps = question("user-1");
-    maps.provider = "maps".to_owned();
+    let maps = NewInteraction { provider: "maps".to_owned(), ..question("user-1") };
     completed(&store, maps, connect("s-1")).await;
     completed(&store, question("user-1"), connect("s-2")).await;
     let id = store.credential(&owner, "maps").await.unwrap().unwrap().id;

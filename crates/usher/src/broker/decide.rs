@@ -25,6 +25,11 @@ use crate::{
 /// How long a person has for one visit.
 pub const INTERACTION_LIVES: Duration = Duration::from_mins(15);
 
+/// How long a call waits for tokens that are being renewed (R-SEC-04): a little longer than a provider has for an answer; and
+/// shorter where the upstream's calls are not held for so long, but for a moment in any case.
+const RENEWAL_AT_MOST: Duration = Duration::from_secs(15);
+const RENEWAL_AT_LEAST: Duration = Duration::from_secs(5);
+
 /// How often a decline is repeated when others keep changing the same interaction.
 const ATTEMPTS: usize = 8;
 
@@ -194,23 +199,26 @@ impl Broker {
         injection: &mut Injection,
     ) -> Result<Examined, StoreError> {
         let mut examined = Examined::default();
+        // For all of them together: `hold` bounds a call's waiting, but a token is given a moment in any case.
+        let until = Instant::now() + RENEWAL_AT_MOST.min(upstream.hold.max(RENEWAL_AT_LEAST));
         for need in &upstream.needs {
             let Some(provider) = self.config.provider(&need.provider).filter(|one| !one.is_per_call()) else {
                 continue;
             };
             let is_required = required(need);
             let patience = if is_required { patience } else { Patience::Never };
+            let until = (patience == Patience::Waits).then_some(until);
             let owner = Owner { principal, upstream, need, provider };
             let credential = self.readable(&principal.user, &need.provider).await?;
             let found = credential.is_some();
-            let mut met = self.meet(owner, credential, patience, injection).await?;
+            let mut met = self.meet(owner, credential, until, injection).await?;
             if !is_required {
                 continue;
             }
             if found && matches!(met, Met::No(_)) {
                 self.credentials.forget(&principal.user, &need.provider);
                 let credential = self.readable(&principal.user, &need.provider).await?;
-                met = self.meet(owner, credential, patience, injection).await?;
+                met = self.meet(owner, credential, until, injection).await?;
             }
             // A provider stands at most once among an upstream's needs.
             match met {
@@ -222,12 +230,12 @@ impl Broker {
         Ok(examined)
     }
 
-    /// Adds a credential to what is injected, a new one if it is no longer good.
+    /// Adds a credential to what is injected, a new one if it is no longer good: that is waited for until then, if at all.
     async fn meet(
         &self,
         owner: Owner<'_>,
         credential: Option<Arc<Credential>>,
-        patience: Patience,
+        until: Option<Instant>,
         injection: &mut Injection,
     ) -> Result<Met, StoreError> {
         let Owner { principal, upstream, need, provider } = owner;
@@ -237,13 +245,14 @@ impl Broker {
         }
         let Some(mut credential) = credential else { return Ok(Met::Yes) };
         if !self.fresh.is_good(&credential) {
-            if patience == Patience::Never {
+            let Some(until) = until else {
                 self.fresh.renew_meanwhile(&credential);
                 return Ok(Met::No(AskReason::Rejected));
-            }
-            credential = match self.fresh.renewed(&credential).await {
+            };
+            credential = match self.fresh.renewed(&credential, until).await {
                 Renewal::Renewed(renewed) => renewed,
                 Renewal::Gone => return Ok(Met::No(AskReason::Missing)),
+                Renewal::Foreign => return Ok(Met::No(AskReason::Rejected)),
                 Renewal::Ended => {
                     self.has_ended(&credential).await?;
                     return Ok(Met::No(AskReason::Rejected));

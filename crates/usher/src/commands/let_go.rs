@@ -79,7 +79,7 @@ impl Told {
                 Revocation::Nothing => {}
                 Revocation::Ended { host } => println!("{provider} of {user}: ended at {} too.", shown(host)),
                 Revocation::StillListed { host, why } => {
-                    let host = host.as_deref().map_or_else(|| "the provider".to_owned(), |host| shown(host));
+                    let host = host.as_deref().map_or_else(|| "the provider".to_owned(), shown);
                     println!(
                         "{provider} of {user}: may still be listed, and good, at {host}: {why}. Its owner removes it there, \
                          among the connected or authorized apps of their account."

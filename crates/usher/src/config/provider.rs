@@ -6,6 +6,7 @@ use http::HeaderValue;
 use secrecy::SecretString;
 
 use super::check::{self, Check};
+use super::definition::RefreshBy;
 use super::external::{self, External, Per};
 use super::field::{self, Field};
 use super::oauth::{self, McpAuthorization, OAuth};
@@ -100,6 +101,16 @@ impl Provider {
             ProviderKind::Secret { .. } | ProviderKind::OAuth(_) | ProviderKind::Mcp(_) | ProviderKind::Approval => {
                 None
             }
+        }
+    }
+
+    /// Whether another access token can be had where this one ends: by a refresh token, or, at few providers, by the access token
+    /// itself while it is good.
+    pub fn renews(&self, has_refresh_token: bool) -> bool {
+        match &self.kind {
+            ProviderKind::OAuth(oauth) => has_refresh_token || oauth.definition.refresh.by == RefreshBy::AccessToken,
+            ProviderKind::Mcp(_) => has_refresh_token,
+            ProviderKind::Secret { .. } | ProviderKind::External(_) | ProviderKind::Approval => false,
         }
     }
 

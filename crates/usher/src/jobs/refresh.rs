@@ -65,7 +65,9 @@ async fn renew(app: &Arc<App>, provider: &str, places: &Arc<Semaphore>) -> Resul
     let mut at_work = JoinSet::new();
     let mut failed = None;
     loop {
+        // A store that fails is not asked about all the others.
         while at_work.len() < OF_ONE
+            && failed.is_none()
             && app.broker.fresh.rest_of(provider).is_none()
             && let Some(one) = due.next()
         {

@@ -7,4 +7,5 @@ mod eras;
 mod inputs;
 mod more;
 pub mod scene;
+mod secrecy;
 mod troubles;

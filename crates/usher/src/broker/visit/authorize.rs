@@ -1,6 +1,7 @@
 //! A person leaves for a provider, to sign in there: from the consent to the address that the browser is sent to.
 //!
-//! Only after the consent there is a `state` (R-OAUTH-02). What is needed when the browser comes back is kept sealed in the row,
+//! Only after the consent there is a `state` (R-OAUTH-02). What is needed when the browser comes back is kept sealed
+//! in the row,
 //! as it was when it left: the server, our client there, the verifier.
 
 use std::collections::BTreeMap;
@@ -112,7 +113,8 @@ impl Provider {
 }
 
 impl Broker {
-    /// Where the person of `visit` would sign in, with what they typed; and the visit with all that would be asked for there.
+    /// Where the person of `visit` would sign in, with what they typed; and the visit with all that would be asked
+    /// for there.
     pub async fn way(&self, visit: &Visit, typed: &BTreeMap<String, SecretString>) -> (Visit, Way) {
         match self.account(visit.clone(), typed).await {
             Ok((visit, account)) => {
@@ -219,7 +221,8 @@ fn origin(server: &Server) -> Option<Url> {
     Url::parse(&server.authorization_origin()?).ok()
 }
 
-/// What the person chose of the provider's addresses: what they typed now, or the last time. What nobody chose is the operator's.
+/// What the person chose of the provider's addresses: what they typed now, or the last time. What nobody chose is the
+/// operator's.
 fn chosen(visit: &Visit, typed: &BTreeMap<String, SecretString>) -> BTreeMap<String, String> {
     let value = |input: &Input| {
         let typed = typed.get(&input.name).map(|value| value.expose_secret().trim().to_owned());

@@ -1,6 +1,7 @@
 //! A browser comes back from a provider: everything that R-OAUTH-02 and R-ID-03 ask for holds, or nothing happens.
 //!
-//! Person, question, `state`, browser and session are compared by the one statement that claims the flow: so of any number of
+//! Person, question, `state`, browser and session are compared by the one statement that claims the flow: so of any
+//! number of
 //! attempts, here or on other replicas, one goes on, and its code is sent out once.
 
 use std::{collections::BTreeSet, time::Duration};
@@ -13,20 +14,20 @@ use usher_store::{
     InteractionState, Outcome, Step, fail_point,
 };
 
-use super::{ATTEMPTS, VisitError, kept::Kept};
+use super::{ATTEMPTS, Stored, VisitError, kept::Kept};
 use crate::{
     broker::Broker,
     config::{Provider, PublicUrl},
     credentials::{fresh::refresh_at, servers::Account},
-    oauth::{self, Code, Reply, ReplyFault, TokenError, Tokens},
+    oauth::{self, Code, Held, Reply, ReplyFault, TokenError, Tokens},
 };
 
 /// How long an exchange may take, with all that a definition has asked after it: within
 /// [`EXCHANGE_LASTS`](usher_store::EXCHANGE_LASTS) (R-SEC-04).
 const EXCHANGE: Duration = Duration::from_secs(30);
 
-/// How long it may take to say whose account it is. Nothing depends on it.
-const ACCOUNT: Duration = Duration::from_secs(10);
+/// How long a request may take on which nothing depends.
+const ASIDE: Duration = Duration::from_secs(10);
 
 /// A browser that comes back.
 #[derive(Debug)]
@@ -61,6 +62,14 @@ pub enum Came {
     Settled,
     /// Nothing happens. Audited.
     Refused,
+}
+
+/// What a provider granted.
+struct Granted {
+    tokens: Tokens,
+    grant: Grant,
+    /// By which server, to which client of ours.
+    account: Account,
 }
 
 /// Why a flow that was claimed brought nothing.
@@ -99,7 +108,7 @@ impl Broker {
             return Ok(if settled { Came::Settled } else { Came::Refused });
         };
         match self.exchanged(&interaction, &kept, &back).await {
-            Ok((tokens, grant)) => self.connect(interaction, &tokens, grant).await,
+            Ok(granted) => self.connect(interaction, granted).await,
             Err(Failed { reason, refused }) => {
                 if let Some(why) = refused {
                     self.refuse(&interaction, why).await?;
@@ -124,12 +133,7 @@ impl Broker {
         Ok(self.store.audit(entry, self.clock.now()).await?)
     }
 
-    async fn exchanged(
-        &self,
-        interaction: &Interaction,
-        kept: &SecretString,
-        back: &Back,
-    ) -> Result<(Tokens, Grant), Failed> {
+    async fn exchanged(&self, interaction: &Interaction, kept: &SecretString, back: &Back) -> Result<Granted, Failed> {
         let id = &interaction.id;
         let changed = || {
             tracing::warn!(interaction = %id, provider = back.provider, "the provider is configured otherwise by now");
@@ -147,7 +151,10 @@ impl Broker {
         let name = self.name(interaction, &account, &tokens).await;
         let now = self.clock.now();
         let grant = Grant {
-            refresh_at: tokens.refresh_token.as_ref().and_then(|_| refresh_at(now, tokens.expires_at, &*self.random)),
+            refresh_at: provider
+                .renews(tokens.refresh_token.is_some())
+                .then(|| refresh_at(now, tokens.expires_at, &*self.random))
+                .flatten(),
             refresh_token: tokens.refresh_token.clone(),
             expires_at: tokens.expires_at,
             // What is not said was granted as it was asked for (RFC 6749, section 5.1).
@@ -158,13 +165,13 @@ impl Broker {
             values: tokens.values.clone(),
             server: kept.server,
         };
-        Ok((tokens, grant))
+        Ok(Granted { tokens, grant, account })
     }
 
     /// Whose account it is. Nothing depends on it.
     async fn name(&self, interaction: &Interaction, account: &Account, tokens: &Tokens) -> Option<String> {
         let (provider, id) = (&interaction.provider, &interaction.id);
-        match timeout(ACCOUNT, oauth::account(&self.egress, &account.server, tokens)).await {
+        match timeout(ASIDE, oauth::account(&self.egress, &account.server, tokens)).await {
             Ok(Ok(name)) => name,
             Ok(Err(error)) => {
                 tracing::info!(provider, interaction = %id, %error, "nobody says whose account it is");
@@ -217,13 +224,13 @@ impl Broker {
     }
 
     /// Stores what was granted, and completes the question, in one transaction. The grant of before stays until that.
-    async fn connect(&self, interaction: Interaction, tokens: &Tokens, grant: Grant) -> Result<Came, VisitError> {
-        let (id, provider) = (interaction.id.clone(), interaction.provider.clone());
-        let mut current = Some(interaction);
+    async fn connect(&self, interaction: Interaction, granted: Granted) -> Result<Came, VisitError> {
+        let Interaction { id, provider, .. } = &interaction.clone();
+        let mut current = Some(interaction.clone());
         for _ in 0..ATTEMPTS {
             let Some(interaction) = current else { break };
-            let completion = Completion::Grant { secrets: tokens.fields.clone(), grant: Box::new(grant.clone()) };
-            match self.store.complete(interaction, completion, self.clock.now()).await? {
+            let (secrets, grant) = (granted.tokens.fields.clone(), Box::new(granted.grant.clone()));
+            match self.store.complete(interaction, Completion::Grant { secrets, grant }, self.clock.now()).await? {
                 Advanced::Done(interaction) => {
                     fail_point!(CompletionTold);
                     self.answered(&interaction, None);
@@ -231,13 +238,37 @@ impl Broker {
                     return Ok(Came::Settled);
                 }
                 // The credential was changed in this moment.
-                Advanced::Lost => current = self.store.interaction(&id, self.clock.now()).await?,
+                Advanced::Lost => current = self.store.interaction(id, self.clock.now()).await?,
                 Advanced::Refused(_) => break,
             }
         }
-        // Somebody declined meanwhile, or it took too long. What was granted is used for nothing.
+        // Somebody declined meanwhile, or it took too long.
         tracing::warn!(provider, interaction = %id, "what a provider granted came too late");
+        self.return_grant(&interaction, &granted).await?;
         Ok(Came::Settled)
+    }
+
+    /// What nobody wants any more is given back. Not where something else is stored: with some providers all that a person
+    /// granted ends at once.
+    async fn return_grant(&self, interaction: &Interaction, granted: &Granted) -> Result<(), VisitError> {
+        let Interaction { id, provider, principal, .. } = interaction;
+        if !matches!(self.stored(&principal.user, provider).await?, Stored::Nothing) {
+            return Ok(());
+        }
+        let Granted { tokens, grant, account } = granted;
+        let held = Held {
+            fields: &tokens.fields,
+            refresh_token: tokens.refresh_token.as_ref(),
+            scopes: &grant.scopes,
+            values: &grant.values,
+        };
+        let revoked = timeout(ASIDE, oauth::revoke(&self.egress, &account.server, &account.client, &held)).await;
+        match revoked {
+            Ok(Ok(())) => tracing::info!(provider, interaction = %id, "a grant that came too late was revoked"),
+            Ok(Err(error)) => tracing::info!(provider, interaction = %id, %error, "a grant that came too late stays"),
+            Err(_) => tracing::info!(provider, interaction = %id, "a grant that came too late stays: no answer"),
+        }
+        Ok(())
     }
 }
 

@@ -120,7 +120,8 @@ impl Kept {
         })
     }
 
-    /// The server that the browser was sent to, with our client there. `None` where the configuration names another one by now:
+    /// The server that the browser was sent to, with our client there. `None` where the configuration names another
+    /// one by now:
     /// a code goes to nobody but who gave it (R-OAUTH-02, R-OAUTH-05).
     pub(super) fn account(&self, config: &Config, provider: &Provider) -> Option<Account> {
         let of = &self.server;

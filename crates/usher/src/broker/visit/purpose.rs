@@ -118,7 +118,8 @@ pub(super) fn purpose(interaction: &Interaction, provider: &Provider, upstream: 
     }
 }
 
-/// Whether it works, and is not enough: for what the configuration wants, or for what a server said to the call that asks.
+/// Whether it works, and is not enough: for what the configuration wants, or for what a server said to the call that
+/// asks.
 fn is_narrow(interaction: &Interaction, provider: &Provider, upstream: &Upstream, stored: &Credential) -> bool {
     let Some(grant) = &stored.grant else { return false };
     let demanded = interaction.reason == AskReason::MoreScopes && stored.status == CredentialStatus::Narrow;

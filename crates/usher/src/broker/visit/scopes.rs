@@ -17,7 +17,7 @@ pub struct Scopes {
 
 impl Scopes {
     /// What is asked for beyond what was given.
-    pub fn new(&self) -> BTreeSet<String> {
+    pub fn more(&self) -> BTreeSet<String> {
         self.asked.difference(&self.given).cloned().collect()
     }
 
@@ -36,7 +36,8 @@ fn wanted(provider: &Provider, need: &Need) -> BTreeSet<String> {
     provider.scopes().iter().chain(&need.scopes).cloned().collect()
 }
 
-/// Whether `grant` was made without being asked for what is needed now. What a provider was asked for and did not grant, or calls
+/// Whether `grant` was made without being asked for what is needed now. What a provider was asked for and did not
+/// grant, or calls
 /// otherwise, is not asked for again and again: its server says whether it can do without (RFC 6750, section 3.1).
 pub(crate) fn lacks(provider: &Provider, need: &Need, grant: &Grant) -> bool {
     let is_there = |scope: &String| grant.scopes.contains(scope) || grant.asked.contains(scope);

@@ -319,6 +319,135 @@ fn all<'a>(words: impl Iterator<Item = &'a str>) -> String {
 fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let units = [(24 * 3600, "days"), (3600, "hours"), (60, "minutes")];
-    let found = units.into_iter().find(|(unit, _)| seconds >= 2 * unit && seconds % unit == 0);
+    let found = units.into_iter().find(|(unit, _)| seconds >= 2 * unit && seconds.is_multiple_of(*unit));
     found.map_or_else(|| format!("{seconds} s"), |(unit, name)| format!("{} {name}", seconds / unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::config::definition::catalogue;
+
+    const PLAIN: &str = "title = \"X\"\ndocumentation = [\"https://docs.example/oauth\"]\nread = \"2026-11-30\"\n\
+                         authorization_endpoint = \"https://id.example/a\"\ntoken_endpoint = \"https://id.example/t\"\n";
+
+    fn lines(more: &str) -> Vec<Line> {
+        definition(&catalogue::parse(&format!("{PLAIN}{more}"), Path::new("providers/x.toml")).unwrap())
+    }
+
+    #[test]
+    fn of_a_standard_provider_only_the_standard_is_said() {
+        let labels: Vec<&str> = lines("").into_iter().map(|(label, _)| label).collect();
+        assert_eq!(
+            labels,
+            [
+                "people go to",
+                "codes go to",
+                "our client",
+                "scopes",
+                "PKCE",
+                "refreshing",
+                "disconnecting",
+                "for templates"
+            ]
+        );
+    }
+
+    /// Whatever a definition says can be read.
+    #[test]
+    fn each_deviation_is_told() {
+        let told = lines(
+            r#"
+            client_authentication = "client_secret_basic_plain"
+            client_id_parameter = "app_id"
+            public_clients = true
+            issuer = "https://id.example"
+            iss = "required"
+            introspection_endpoint = "https://id.example/i"
+            resource = "https://api.example"
+            [authorize]
+            scope_separator = ","
+            scope_encoding = "raw"
+            scope_parameter = "perms"
+            pkce = "off"
+            offline = { mode = "long" }
+            offline_scopes = ["stay"]
+            parameters = { audience = "api" }
+            language = "lang"
+            [callback]
+            code = "ticket"
+            declined = ["no_thanks"]
+            fields = { realm_id = "realmId" }
+            [token]
+            request = "json"
+            code_parameter = "ticket"
+            parameters = { ttl = "60" }
+            header = { X-Version = "2" }
+            [reply]
+            format = "form"
+            access_token = "data.token"
+            expires_as = "unix"
+            lifetime = "2h"
+            scope_separator = " "
+            fields = { site = "data.site" }
+            [refresh]
+            endpoint = "https://id.example/r"
+            method = "GET"
+            by = "access_token"
+            grant_type = "renew"
+            parameters = { again = "1" }
+            scope = true
+            redirect_uri = true
+            rotation = "always"
+            grace = "90s"
+            lifetime = "48h"
+            keeps = ["scope"]
+            [errors]
+            code = "fault.code"
+            dead = ["gone"]
+            client = ["who"]
+            transient = ["later"]
+            [revocation]
+            endpoint = "https://id.example/x/{client_id}"
+            method = "DELETE"
+            token = "access_token"
+            proof = "bearer"
+            [account]
+            member = ["name", "id"]
+            [lookup]
+            url = "https://api.example/me"
+            fields = { shop = "0.id" }
+            "#,
+        );
+        let told = told.iter().map(|(label, said)| format!("{label}: {said}")).collect::<Vec<_>>().join("\n");
+        for part in [
+            "our client: sends its secret as Basic, not encoded",
+            "or has none, and sends its id alone; its id is sent as app_id",
+            "issuer: https://id.example; each reply has to name it as iss",
+            "introspection: https://id.example/i",
+            "resource: https://api.example",
+            "scopes: sent as perms, with a comma between two, not encoded",
+            "PKCE: not used",
+            "to stay connected: mode=long, the scope stay",
+            "asked with: audience=api",
+            "language: sent as lang",
+            "coming back: code is called ticket; a person's no is no_thanks; realm_id is realmId",
+            "code request: as JSON, the code as ticket, with ttl=60, with a header x-version",
+            "reply: a form; the token at data.token; its end in seconds since 1970; a token lives 2 hours; scopes with a space",
+            "kept of it: site at data.site",
+            "the old one is dead after 90 s; at https://id.example/r; by GET",
+            "the access token is what is sent; grant_type=renew; with again=1",
+            "the scopes are sent again; the redirect URI is sent again; a refresh token not used for 2 days is dead",
+            "what stays as it was: scope",
+            "errors: at fault.code; gone: connect anew; who: our client is wrong; later: later again",
+            "disconnecting: DELETE https://id.example/x/{client_id}, the access token, by the access token",
+            "connected as: name or id, of the token's reply",
+            "looked up: shop at 0.id, of GET https://api.example/me",
+            "for templates: access_token, site, realm_id, shop",
+        ] {
+            assert!(told.contains(part), "{part}:\n{told}");
+        }
+    }
 }

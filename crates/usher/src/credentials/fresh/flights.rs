@@ -14,7 +14,7 @@ use super::Renewal;
 
 /// How long the end of the service waits for renewals that are under way: what a provider has answered must be stored, since
 /// the token of before may be good for nothing by then.
-const LANDING: Duration = Duration::from_secs(12);
+const LANDING: Duration = Duration::from_secs(15);
 
 type UnderWay = Arc<Mutex<HashMap<CredentialKey, watch::Receiver<Option<Renewal>>>>>;
 
@@ -52,6 +52,11 @@ impl Flights {
             sender.send_replace(Some(renewal));
         });
         Landing(Some(landing))
+    }
+
+    /// Whether the service is about to end: no provider is asked for anything any more.
+    pub(super) fn is_closed(&self) -> bool {
+        self.tasks.is_closed()
     }
 
     /// Begins nothing more, and waits for what is under way.

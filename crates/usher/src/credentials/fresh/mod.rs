@@ -10,11 +10,16 @@ mod renew;
 mod server;
 mod standing;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use elicit::{Random, UserId};
 use jiff::Timestamp;
 use moka::sync::Cache;
+use tokio::{sync::Semaphore, time::Instant};
 use usher_store::{Credential, CredentialKey, DueRefresh, Store, StoreError};
 
 pub use self::ahead::refresh_at;
@@ -26,8 +31,8 @@ use crate::{
     egress::Egress,
 };
 
-/// How long a call waits for a token that is being renewed (R-SEC-04): a little longer than its provider has for an answer.
-const WAITS: Duration = Duration::from_secs(15);
+/// For so long nothing is begun again in the background for the same version: what failed is tried by whoever needs it.
+const BEGUN: Duration = Duration::from_secs(10);
 /// A token that was given so short a while ago is used even where it has expired: one that lives for seconds would otherwise be
 /// renewed by every call.
 const JUST_NOW: Duration = Duration::from_secs(5);
@@ -63,6 +68,10 @@ struct Parts {
     doubts: Doubts,
     /// The versions that we ourselves made last, and when.
     just_now: Cache<CredentialKey, (i64, Timestamp)>,
+    /// Turns, by what rests together.
+    turns: Mutex<HashMap<String, Arc<Semaphore>>>,
+    /// The versions for which a renewal was begun in the background a moment ago.
+    begun: Cache<CredentialKey, i64>,
     /// Who we are where leases are looked at.
     owner: String,
 }
@@ -84,6 +93,9 @@ pub(crate) enum Renewal {
     Gone,
     /// It cannot be renewed, now or later: its owner signs in again.
     Ended,
+    /// It cannot be renewed as the configuration is now, which names another server or another client: its owner signs in again,
+    /// and nothing is written down.
+    Foreign,
     /// Not now.
     Unavailable(Unavailable),
 }
@@ -124,7 +136,9 @@ impl Fresh {
             flights: Flights::default(),
             pauses: Pauses::default(),
             doubts: Doubts::default(),
+            turns: Mutex::default(),
             just_now: Cache::builder().time_to_live(JUST_NOW).max_capacity(JUST_NOW_AT_MOST).build(),
+            begun: Cache::builder().time_to_live(BEGUN).max_capacity(JUST_NOW_AT_MOST).build(),
             owner: format!("{:016x}", u64::from_be_bytes(name)),
         };
         Self { parts: Arc::new(parts) }
@@ -151,19 +165,25 @@ impl Fresh {
 
     /// Has another one got, and waits for nothing.
     pub(crate) fn renew_meanwhile(&self, credential: &Arc<Credential>) {
+        let key = credential.key();
+        // Calls come by the hundred while one renewal is under way, or none can be had.
+        if self.parts.begun.get(&key) == Some(credential.version) {
+            return;
+        }
+        self.parts.begun.insert(key, credential.version);
         if self.resting(credential).is_none() {
             drop(self.flight(credential));
         }
     }
 
-    /// Waits for another one: until it is there, or its deadline.
-    pub(crate) async fn renewed(&self, credential: &Arc<Credential>) -> Renewal {
+    /// Waits for another one: until it is there, or until then.
+    pub(crate) async fn renewed(&self, credential: &Arc<Credential>, until: Instant) -> Renewal {
         // What was under way may have begun before this version.
         for _ in 0..2 {
             if let Some(resting) = self.resting(credential) {
                 return Renewal::Unavailable(resting);
             }
-            match self.flight(credential).within(WAITS).await {
+            match self.flight(credential).within(until.saturating_duration_since(Instant::now())).await {
                 Some(Renewal::Renewed(same)) if same.version == credential.version => {}
                 Some(renewal) => return renewal,
                 None => break,
@@ -187,7 +207,7 @@ impl Fresh {
         self.parts.doubts.worked(|| CredentialKey::of(user, provider), version);
     }
 
-    /// The providers whose tokens can be renewed, and that do not rest.
+    /// The providers whose tokens can be renewed.
     pub(crate) fn providers(&self) -> impl Iterator<Item = &Provider> {
         self.parts.config.providers.iter().filter(|provider| server::is_renewable(provider))
     }
@@ -199,7 +219,16 @@ impl Fresh {
 
     /// Renews what is due, ahead of its use.
     pub(crate) async fn renew_ahead(&self, due: &DueRefresh) -> Result<(), StoreError> {
-        let Some(credential) = self.parts.store.credential(&due.user, &due.provider).await? else { return Ok(()) };
+        let credential = match self.parts.store.credential(&due.user, &due.provider).await {
+            Ok(Some(credential)) => credential,
+            // Nobody's any more, or nobody can open it: others get their turn.
+            Ok(None) => return self.put_off(due, None).await,
+            Err(error) if error.is_unopened() => {
+                tracing::warn!(provider = due.provider, user = %due.user, %error, "what is due cannot be read, and is left alone");
+                return self.put_off(due, None).await;
+            }
+            Err(error) => return Err(error),
+        };
         let credential = Arc::new(credential);
         let now = self.parts.clock.now();
         // Somebody was faster.
@@ -211,17 +240,23 @@ impl Fresh {
             || self.parts.plan(&credential).is_err()
             || !self.parts.is_of_its_server(&credential).await
         {
-            self.parts.store.put_off_refresh(&due.user, &due.provider, due.version, None).await?;
-            return Ok(());
+            return self.put_off(due, None).await;
         }
         if let Some(rest) = self.resting(&credential) {
             let until = rest.retry_after.and_then(|rest| now.checked_add(rest).ok());
-            self.parts.store.put_off_refresh(&due.user, &due.provider, due.version, until).await?;
-            return Ok(());
+            return self.put_off(due, until).await;
         }
         // Its own deadlines bound it.
-        self.flight(&credential).within(Duration::MAX).await;
-        Ok(())
+        match self.flight(&credential).within(Duration::MAX).await {
+            Some(Renewal::Unavailable(Unavailable { trouble: Trouble::Store, .. })) => {
+                Err(StoreError::Unavailable("a refresh could not be written".to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn put_off(&self, due: &DueRefresh, until: Option<Timestamp>) -> Result<(), StoreError> {
+        self.parts.store.put_off_refresh(due, until, self.parts.clock.now()).await.map(|_| ())
     }
 
     /// Begins nothing more, and waits for what is under way.

@@ -21,6 +21,8 @@ const LONGEST: Duration = Duration::from_mins(15);
 pub(super) const ASKED_AT_MOST: Duration = Duration::from_hours(1);
 /// After so many failures in a row a whole provider rests.
 const SEVERAL: u32 = 3;
+/// After so many where it says that it has enough, which it seldom means of one user alone.
+const SEVERAL_LIMITED: u32 = 2;
 /// From how many on those that are over are dropped.
 const MANY: usize = 1000;
 
@@ -28,7 +30,29 @@ const MANY: usize = 1000;
 #[derive(Default)]
 pub(super) struct Pauses {
     credentials: Mutex<HashMap<CredentialKey, Pause>>,
-    providers: Mutex<HashMap<String, Pause>>,
+    providers: Mutex<HashMap<String, Streak>>,
+}
+
+/// What a provider gave to nobody, in a row.
+#[derive(Debug)]
+struct Streak {
+    pause: Pause,
+    /// Whose failure was counted last, and when.
+    of: CredentialKey,
+    last: Timestamp,
+}
+
+/// One failure.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Failure<'a> {
+    /// Of which credential.
+    pub(super) key: &'a CredentialKey,
+    /// What the provider did.
+    pub(super) trouble: Trouble,
+    /// When it said to come back, if it did.
+    pub(super) asked: Option<Timestamp>,
+    /// When its request began.
+    pub(super) began: Timestamp,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -43,12 +67,12 @@ impl Pauses {
     /// The rest of the pause that a credential of `provider` has to wait for, and why, if it has.
     pub(super) fn rest(&self, key: &CredentialKey, provider: &str, now: Timestamp) -> Option<(Duration, Trouble)> {
         let of_credential = lock(&self.credentials).get(key).and_then(|pause| pause.rest(now));
-        of_credential.max(lock(&self.providers).get(provider).and_then(|pause| pause.rest(now)))
+        of_credential.max(lock(&self.providers).get(provider).and_then(|streak| streak.pause.rest(now)))
     }
 
     /// How long a whole provider rests.
     pub(super) fn of_provider(&self, provider: &str, now: Timestamp) -> Option<Duration> {
-        lock(&self.providers).get(provider).and_then(|pause| pause.rest(now)).map(|(rest, _)| rest)
+        lock(&self.providers).get(provider).and_then(|streak| streak.pause.rest(now)).map(|(rest, _)| rest)
     }
 
     /// Nobody asks for this credential before.
@@ -56,23 +80,39 @@ impl Pauses {
         keep(&self.credentials, key, Pause { until, trouble, failures: 1 }, now);
     }
 
-    /// Nobody asks this provider for anything before.
-    pub(super) fn pause_provider(&self, provider: &str, trouble: Trouble, until: Timestamp, now: Timestamp) {
-        keep(&self.providers, provider.to_owned(), Pause { until, trouble, failures: SEVERAL }, now);
+    /// A provider gave nothing for one of its credentials, in a request that began at `failure.began`. When that happens several
+    /// times in a row, to several of them, all of them rest: what one credential alone meets says nothing of the others.
+    pub(super) fn failed(&self, provider: &str, failure: Failure<'_>, now: Timestamp, random: &dyn Random) {
+        let Failure { key, trouble, asked, began } = failure;
+        let mut streaks = lock(&self.providers);
+        if streaks.len() >= MANY {
+            streaks.retain(|_, streak| now.duration_since(streak.last).unsigned_abs() < ASKED_AT_MOST);
+        }
+        let before = streaks.get(provider);
+        let goes_on = before.filter(|streak| now.duration_since(streak.last).unsigned_abs() < ASKED_AT_MOST);
+        if let Some(streak) = goes_on
+            && (streak.pause.rest(now).is_some() || began <= streak.last || streak.of == *key)
+        {
+            // What was under way together failed together, and counts once.
+            return;
+        }
+        let failures = goes_on.map_or(0, |streak| streak.pause.failures).saturating_add(1);
+        let several = if trouble == Trouble::Limited { SEVERAL_LIMITED } else { SEVERAL };
+        let until =
+            if failures < several { now } else { again_at((failures - several).saturating_add(1), asked, now, random) };
+        let streak = Streak { pause: Pause { until, trouble, failures }, of: key.clone(), last: now };
+        streaks.insert(provider.to_owned(), streak);
     }
 
-    /// A provider was not there for one of its credentials. When that happens several times in a row, all of them rest.
-    pub(super) fn failed(&self, provider: &str, now: Timestamp, random: &dyn Random) {
-        let before = lock(&self.providers).get(provider).map_or(0, |pause| pause.failures);
-        let failures = before.saturating_add(1);
-        let until = if failures < SEVERAL { now } else { again_at(failures - SEVERAL + 1, None, now, random) };
-        keep(&self.providers, provider.to_owned(), Pause { until, trouble: Trouble::Away, failures }, now);
-    }
-
-    /// A credential of a provider was renewed.
-    pub(super) fn end(&self, key: &CredentialKey, provider: &str) {
+    /// A credential of a provider was renewed: it is there again. What it asked for itself holds, since the one that was renewed
+    /// may have been under way by then.
+    pub(super) fn end(&self, key: &CredentialKey, provider: &str, now: Timestamp) {
         lock(&self.credentials).remove(key);
-        lock(&self.providers).remove(provider);
+        let mut providers = lock(&self.providers);
+        let keeps = |streak: &Streak| streak.pause.trouble == Trouble::Limited && streak.pause.rest(now).is_some();
+        if !providers.get(provider).is_some_and(keeps) {
+            providers.remove(provider);
+        }
     }
 }
 
@@ -152,40 +192,87 @@ mod tests {
         }
     }
 
+    fn of(subject: &str) -> CredentialKey {
+        CredentialKey::of(&UserId::new("issuer", subject).unwrap(), "hub")
+    }
+
+    /// A failure of the user `subject`, in a request that began and ended in this second.
+    fn fail(pauses: &Pauses, subject: &str, trouble: Trouble, second: i64) {
+        let failure = Failure { key: &of(subject), trouble, asked: None, began: in_seconds(second) };
+        pauses.failed("hub", failure, in_seconds(second), &SystemRandom);
+    }
+
     #[test]
     fn a_pause_is_of_one_credential_or_of_a_whole_provider() {
         let pauses = Pauses::default();
-        let rest =
-            |key: &CredentialKey| pauses.rest(key, "hub", now()).map(|(rest, trouble)| (rest.as_secs(), trouble));
-        let other = CredentialKey::of(&UserId::new("issuer", "another").unwrap(), "hub");
+        let rest = |key: &CredentialKey, at| {
+            pauses.rest(key, "hub", in_seconds(at)).map(|(rest, trouble)| (rest.as_secs(), trouble))
+        };
         pauses.pause(key(), Trouble::Away, in_seconds(5), now());
-        assert_eq!(rest(&key()), Some((5, Trouble::Away)));
-        assert_eq!(rest(&other), None);
-        pauses.pause_provider("hub", Trouble::Limited, in_seconds(60), now());
-        assert_eq!(rest(&key()), Some((60, Trouble::Limited)), "the longer one");
-        assert_eq!(rest(&other), Some((60, Trouble::Limited)));
-        assert_eq!(pauses.of_provider("post", now()), None);
-        assert_eq!(pauses.rest(&key(), "hub", in_seconds(60)), None, "it is over");
-        pauses.end(&key(), "hub");
-        assert_eq!((rest(&key()), rest(&other)), (None, None));
+        assert_eq!(rest(&key(), 0), Some((5, Trouble::Away)));
+        assert_eq!(rest(&of("another"), 0), None);
+        for (subject, second) in [("one", 1), ("two", 2)] {
+            let asked = Some(in_seconds(62));
+            let failure = Failure { key: &of(subject), trouble: Trouble::Limited, asked, began: in_seconds(second) };
+            pauses.failed("hub", failure, in_seconds(second), &SystemRandom);
+        }
+        assert_eq!(rest(&key(), 2), Some((60, Trouble::Limited)), "the longer one");
+        assert_eq!(rest(&of("another"), 2), Some((60, Trouble::Limited)));
+        assert_eq!(pauses.of_provider("post", in_seconds(2)), None);
+        assert_eq!(pauses.rest(&key(), "hub", in_seconds(62)), None, "it is over");
+        pauses.end(&key(), "hub", in_seconds(2));
+        assert_eq!(rest(&of("another"), 2), Some((60, Trouble::Limited)), "what it asked for itself holds");
+        pauses.end(&key(), "hub", in_seconds(62));
+        assert_eq!((rest(&key(), 2), rest(&of("another"), 2)), (None, None));
     }
 
     /// R-SEC-04: a provider that is away is not asked once for each of its users.
     #[test]
     fn a_provider_that_fails_again_and_again_rests_altogether() {
         let pauses = Pauses::default();
-        for _ in 0..2 {
-            pauses.failed("hub", now(), &SystemRandom);
-            assert_eq!(pauses.of_provider("hub", now()), None);
+        let mut second = 0;
+        for subject in ["a", "b"] {
+            fail(&pauses, subject, Trouble::Away, second);
+            assert_eq!(pauses.of_provider("hub", in_seconds(second)), None);
+            second += 1;
         }
-        for least in [5, 10, 20] {
-            pauses.failed("hub", now(), &SystemRandom);
-            let rest = pauses.of_provider("hub", now()).unwrap().as_secs();
+        for (subject, least) in [("c", 5), ("d", 10), ("e", 20)] {
+            fail(&pauses, subject, Trouble::Away, second);
+            let rest = pauses.of_provider("hub", in_seconds(second)).unwrap().as_secs();
             assert!((least..=least + least / 5).contains(&rest), "{rest}");
+            second += 30;
         }
-        pauses.end(&key(), "hub");
-        pauses.failed("hub", now(), &SystemRandom);
-        assert_eq!(pauses.of_provider("hub", now()), None, "it began anew");
+        pauses.end(&key(), "hub", in_seconds(second));
+        fail(&pauses, "a", Trouble::Away, second);
+        assert_eq!(pauses.of_provider("hub", in_seconds(second)), None, "it began anew");
+    }
+
+    /// A moment's trouble, met by many at once, is a moment's trouble.
+    #[test]
+    fn what_fails_together_counts_once() {
+        let pauses = Pauses::default();
+        for subject in 0..50 {
+            let failure = Failure { key: &of(&subject.to_string()), trouble: Trouble::Away, asked: None, began: now() };
+            pauses.failed("hub", failure, in_seconds(2), &SystemRandom);
+        }
+        assert_eq!(pauses.of_provider("hub", in_seconds(2)), None);
+        // And nothing counts while it rests.
+        for (subject, second) in [("a", 3), ("b", 4), ("c", 5), ("d", 6), ("e", 7)] {
+            fail(&pauses, subject, Trouble::Away, second);
+        }
+        assert!(pauses.of_provider("hub", in_seconds(7)).is_some_and(|rest| rest.as_secs() <= 6));
+    }
+
+    /// What one grant meets is its own matter: its client may be gone, its user may have asked for too much.
+    #[test]
+    fn one_credential_alone_holds_up_no_other() {
+        for trouble in [Trouble::Away, Trouble::Limited, Trouble::Registration] {
+            let pauses = Pauses::default();
+            for second in 0..20 {
+                fail(&pauses, "one", trouble, second);
+            }
+            assert_eq!(pauses.of_provider("hub", in_seconds(20)), None, "{trouble:?}");
+        }
     }
 
     /// A clock that was hours ahead leaves no pause of hours.

@@ -1,10 +1,14 @@
 //! One renewal: the lease, the request, the commit.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::{
     sync::broadcast::{Receiver, error::RecvError},
+    sync::{OwnedSemaphorePermit, Semaphore},
     time::{Instant, sleep, timeout},
 };
 use usher_store::{
@@ -14,8 +18,8 @@ use usher_store::{
 use super::{
     JUST_NOW, Parts, Renewal, Trouble, Unavailable,
     merge::merged,
-    pauses::{self, again_at},
-    server::Plan,
+    pauses::{self, Failure, again_at},
+    server::{Final, Plan},
 };
 use crate::{
     credentials::revoke::revoke,
@@ -28,6 +32,10 @@ const REQUEST: Duration = Duration::from_secs(12);
 const COMMIT: Duration = Duration::from_secs(25);
 /// How often.
 const COMMIT_AGAIN: Duration = Duration::from_millis(500);
+/// How many of one provider are renewed at a time, whoever wants them.
+const AT_A_TIME: usize = 16;
+/// From how many on those that nobody uses are dropped.
+const PACES: usize = 1000;
 /// How long another replica's renewal is waited for: to the end of its lease, and then for our own.
 const BUSY: Duration = Duration::from_secs(50);
 /// How often it is looked at, in case no event comes.
@@ -35,8 +43,8 @@ const LOOK: Duration = Duration::from_secs(1);
 /// What was not used for so long is not renewed ahead any more. It is when it is used again, if its provider still knows it.
 const FORGOTTEN: SignedDuration = SignedDuration::from_hours(24 * 30);
 
-/// After so many failures in a row, half a day of them, nobody tries ahead of a use any more; and a provider that refuses our client
-/// for this grant as long is taken at its word.
+/// After so many failures in a row, half a day of them, nobody tries ahead of a use any more; and a provider that refuses the
+/// client of this grant alone as long is taken at its word.
 pub(super) const TRIES: u32 = 48;
 
 /// Whether nobody has used it for so long that it is not kept alive for them.
@@ -69,14 +77,26 @@ impl Parts {
     }
 
     async fn try_renew(&self, seen: &Credential) -> Result<Renewal, StoreError> {
-        let Ok(plan) = self.plan(seen) else { return Ok(Renewal::Ended) };
+        let plan = match self.plan(seen) {
+            Ok(plan) => plan,
+            Err(Final::NoRefreshToken | Final::NoGrant) => return Ok(Renewal::Ended),
+            // What the configuration says may be a mistake, and be mended: the grant stays as it is.
+            Err(Final::NotConfigured | Final::AnotherServer | Final::AnotherClient) => return Ok(Renewal::Foreign),
+        };
         if !self.is_of_its_server(seen).await {
             return Ok(Renewal::Gone);
         }
         // Before the lease is asked for, so that its end is not missed.
         let mut events = self.store.events();
         let give_up = Instant::now() + BUSY;
+        let Some(_turn) = self.turn(&plan.pace).await else {
+            return Ok(Renewal::Unavailable(unavailable(seen, Trouble::Busy, None)));
+        };
         loop {
+            // What is asked for now might be answered when nobody is left to store it.
+            if self.flights.is_closed() {
+                return Ok(Renewal::Unavailable(unavailable(seen, Trouble::Busy, None)));
+            }
             let now = self.clock.now();
             match self.store.lease_refresh(&seen.user, &seen.provider, seen.version, &self.owner, now).await? {
                 Lease::Held(lease) => return self.refresh(lease, &plan).await,
@@ -97,6 +117,19 @@ impl Parts {
         }
     }
 
+    /// A turn at what rests together: after an outage everybody comes at once.
+    async fn turn(&self, pace: &str) -> Option<OwnedSemaphorePermit> {
+        let turns = {
+            let mut all = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+            if all.len() >= PACES {
+                all.retain(|_, turns| Arc::strong_count(turns) > 1);
+            }
+            Arc::clone(all.entry(pace.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(AT_A_TIME))))
+        };
+        // Nobody closes it.
+        timeout(BUSY, turns.acquire_owned()).await.ok()?.ok()
+    }
+
     async fn refresh(&self, lease: HeldLease, plan: &Plan) -> Result<Renewal, StoreError> {
         let held = Instant::now();
         let Some(grant) = &lease.credential.grant else { return Ok(Renewal::Gone) };
@@ -106,12 +139,13 @@ impl Parts {
             scopes: &grant.scopes,
             values: &grant.values,
         };
-        let request = oauth::refresh(&self.egress, &plan.server, &plan.client, &own, self.clock.now());
+        let began = self.clock.now();
+        let request = oauth::refresh(&self.egress, &plan.server, &plan.client, &own, began);
         let answer = timeout(REQUEST, request).await.unwrap_or(Err(TokenError::TooSlow));
         fail_point!(RefreshAnswered);
         match answer {
             Ok(tokens) => self.keep(lease, tokens, plan, held).await,
-            Err(error) => self.failed(lease, &error, plan).await,
+            Err(error) => self.failed(lease, &error, plan, began).await,
         }
     }
 
@@ -134,31 +168,36 @@ impl Parts {
                 }
             }
         };
-        self.pauses.end(&before.key(), &plan.pace);
-        match stored {
-            Some(stored) => {
-                tracing::info!(provider = stored.provider, user = %stored.user, "credential refreshed");
-                Ok(Renewal::Renewed(Arc::new(stored)))
-            }
-            // Connected anew meanwhile, disconnected, or stored by the attempt that got no answer.
-            None => {
-                let renewal = self.look_again(&before).await?;
-                if matches!(renewal, Renewal::Gone) {
-                    // Its owner gave it up while its provider answered: nobody else knows these tokens.
-                    let brought = Credential { secrets, grant: Some(grant), ..before };
-                    let revocation = revoke(&self.egress, &self.config, &brought.provider, Some(&brought)).await;
-                    tracing::info!(
-                        provider = brought.provider,
-                        ?revocation,
-                        "a refresh came after its credential was let go"
-                    );
-                }
-                Ok(renewal)
-            }
+        self.pauses.end(&before.key(), &plan.pace, now);
+        if let Some(stored) = stored {
+            tracing::info!(provider = stored.provider, user = %stored.user, "credential refreshed");
+            return Ok(Renewal::Renewed(Arc::new(stored)));
         }
+        // Connected anew meanwhile, disconnected, or stored by the attempt that got no answer.
+        let renewal = self.look_again(&before).await?;
+        if matches!(renewal, Renewal::Gone) {
+            self.give_back(Credential { secrets, grant: Some(grant), ..before });
+        }
+        Ok(renewal)
     }
 
-    async fn failed(&self, lease: HeldLease, error: &TokenError, plan: &Plan) -> Result<Renewal, StoreError> {
+    /// The owner of a credential gave it up while its provider answered: nobody else knows the tokens that came.
+    fn give_back(&self, brought: Credential) {
+        let (egress, config) = (self.egress.clone(), Arc::clone(&self.config));
+        tokio::spawn(async move {
+            let revocation = revoke(&egress, &config, &brought.provider, Some(&brought)).await;
+            let Credential { provider, user, .. } = &brought;
+            tracing::info!(provider, %user, ?revocation, "a refresh came after its credential was let go");
+        });
+    }
+
+    async fn failed(
+        &self,
+        lease: HeldLease,
+        error: &TokenError,
+        plan: &Plan,
+        began: Timestamp,
+    ) -> Result<Renewal, StoreError> {
         let (before, now) = (lease.credential.clone(), self.clock.now());
         let (provider, user) = (before.provider.as_str(), &before.user);
         let (trouble, asked) = match error {
@@ -174,15 +213,14 @@ impl Parts {
             _ => (Trouble::Away, None),
         };
         let attempts = before.attempts.saturating_add(1);
-        if trouble == Trouble::Registration && attempts >= TRIES {
+        // A client that the operator wrote down is theirs to mend, and then everything goes on.
+        if trouble == Trouble::Registration && plan.of_grant && attempts >= TRIES {
             return self.ended(lease, error).await;
         }
         let at = again_at(attempts, asked, now, &*self.random);
-        match trouble {
-            Trouble::Limited | Trouble::Registration => self.pauses.pause_provider(&plan.pace, trouble, at, now),
-            _ => self.pauses.failed(&plan.pace, now, &*self.random),
-        }
-        self.pauses.pause(before.key(), trouble, at, now);
+        let key = before.key();
+        self.pauses.failed(&plan.pace, Failure { key: &key, trouble, asked, began }, now, &*self.random);
+        self.pauses.pause(key, trouble, at, now);
         if trouble == Trouble::Registration {
             tracing::error!(provider, %user, %error, attempts, "credential not refreshed: the provider refuses our registration; check client_id and client_secret");
         } else {

@@ -19,6 +19,8 @@ pub(super) struct Plan {
     pub(super) pace: String,
     /// Whether the client came to be known there by registering itself.
     pub(super) registered: bool,
+    /// Whether the client is kept with the grant, and is not the operator's own.
+    pub(super) of_grant: bool,
 }
 
 /// Why a grant is refreshed no more. Its access token is used to its end.
@@ -95,7 +97,9 @@ fn of_oauth(provider: &Provider, oauth: &OAuth, grant: &Grant) -> Result<Plan, F
     };
     let host = server.token_endpoint().host_str().unwrap_or_default();
     let pace = if chosen.is_empty() { provider.name.clone() } else { format!("{} {host}", provider.name) };
-    Ok(Plan { server, client, pace, registered: oauth.client_id.is_none() })
+    let of_grant = oauth.client_id.is_none();
+    let registered = of_grant && !client.id.starts_with("https://");
+    Ok(Plan { server, pace: paced(pace, &client, of_grant), client, registered, of_grant })
 }
 
 fn of_mcp(provider: &Provider, mcp: &McpAuthorization, grant: &Grant) -> Result<Plan, Final> {
@@ -122,8 +126,14 @@ fn of_mcp(provider: &Provider, mcp: &McpAuthorization, grant: &Grant) -> Result<
         None => {}
     }
     // A client that is its own document (CIMD) was not registered.
-    let registered = mcp.client_id.is_none() && !client.id.starts_with("https://");
-    Ok(Plan { server, client, pace: provider.name.clone(), registered })
+    let of_grant = mcp.client_id.is_none();
+    let registered = of_grant && !client.id.starts_with("https://");
+    Ok(Plan { server, pace: paced(provider.name.clone(), &client, of_grant), client, registered, of_grant })
+}
+
+/// A client of its own that is refused holds up none but its own grants.
+fn paced(pace: String, client: &Client, of_grant: bool) -> String {
+    if of_grant { format!("{pace} {}", client.id) } else { pace }
 }
 
 /// The client that is kept with a grant.

@@ -21,7 +21,7 @@ pub(super) enum Standing {
 pub(super) fn standing(credential: &Credential, now: Timestamp) -> Standing {
     let Some(grant) = &credential.grant else { return Standing::Lasting };
     // What cannot be renewed is used to its end.
-    let early = if grant.refresh_token.is_some() { ON_ITS_WAY } else { SignedDuration::ZERO };
+    let early = if grant.is_renewed() { ON_ITS_WAY } else { SignedDuration::ZERO };
     if grant.expires_at.is_some_and(|at| at.duration_since(now) <= early) {
         return Standing::Expired;
     }

@@ -1,6 +1,7 @@
 //! `GET /callback/{provider}` and `/callback/{provider}/{issuer}`: the browser comes back from a provider, with a code.
 //!
-//! The address holds what nobody else may have, so nothing that is shown has it: whatever comes of it, the browser is sent on
+//! The address holds what nobody else may have, so nothing that is shown has it: whatever comes of it, the browser is
+//! sent on
 //! to the page of the question, and from there nothing leads back (R-OAUTH-02).
 
 use axum::{
@@ -100,7 +101,8 @@ fn is_ahead(headers: &HeaderMap) -> bool {
     headers.get_all(SEC_PURPOSE).iter().any(|purpose| purpose.as_bytes().starts_with(b"prefetch"))
 }
 
-/// What one browser of one session alone comes back with: `flow` is the value of its cookie. Without that it is nobody's.
+/// What one browser of one session alone comes back with: `flow` is the value of its cookie. Without that it is
+/// nobody's.
 pub(super) fn browser(person: &SignedIn, id: &InteractionId, flow: &str) -> Option<String> {
     is_token(flow).then(|| format!("{flow}.{}", person.csrf(Form::Callback(id))))
 }

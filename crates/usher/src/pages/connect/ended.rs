@@ -32,7 +32,7 @@ pub(crate) async fn instead(visitor: &Visitor, person: &SignedIn, id: &Interacti
                 Ok(left) => left,
                 Err(error) => return visitor.trouble(&error),
             };
-            (StatusCode::OK, ended(page, &interaction, &names, &left, csrf, visitor.app.clock.now()))
+            (StatusCode::OK, ended(page, &interaction, &names, &left, &csrf, visitor.app.clock.now()))
         }
         VisitError::Changed(interaction) => (StatusCode::GONE, changed(page, &Names::of(visitor, &interaction))),
     };
@@ -153,7 +153,7 @@ fn ended(
     interaction: &Interaction,
     names: &Names,
     left: &Left,
-    csrf: String,
+    csrf: &str,
     now: jiff::Timestamp,
 ) -> Message {
     let words = page.words();
@@ -199,7 +199,7 @@ fn ended(
                 .saying(later, &names.values())
                 .go("/", "common.home")
         }
-        (InteractionState::Failed { reason, .. }, _) => failed(page, interaction, names, reason, &csrf),
+        (InteractionState::Failed { reason, .. }, _) => failed(page, interaction, names, reason, csrf),
         // An open one does not come here; if it did, it could not be answered either.
         (
             InteractionState::Expired
@@ -229,7 +229,8 @@ fn done_once(page: Page, names: &Names, left: &Left, at: jiff::Timestamp, now: j
     message.fact(Fact::rich(words.text("done.when"), words.time(at, now))).go("/", "common.home")
 }
 
-/// What went wrong, as far as the person can do something about it. It is they who say whether that is the end (R-ACT-01):
+/// What went wrong, as far as the person can do something about it. It is they who say whether that is the end
+/// (R-ACT-01):
 /// the question stays open until they start again, or decline.
 fn failed(page: Page, interaction: &Interaction, names: &Names, reason: FailureReason, csrf: &str) -> Message {
     let words = page.words();
@@ -294,21 +295,21 @@ pub(crate) mod tests {
         let interaction = gallery::interaction(state);
         let kept = Kept { destinations: vec![interaction.destination.clone()], untried: false, account: None };
         let left = Left::Credential(Some(kept));
-        ended(page, &interaction, &names(), &left, "form-token".into(), gallery::now()).render().unwrap()
+        ended(page, &interaction, &names(), &left, "form-token", gallery::now()).render().unwrap()
     }
 
     /// A question that was good for one call, or led to somebody else's page.
     fn once(language: Language, provider: &str, state: InteractionState, left: &Left) -> String {
         let page = gallery::page(language, "/connect/AAA");
         let names = Names { provider: provider.into(), ..names() };
-        ended(page, &gallery::interaction(state), &names, left, "t".into(), gallery::now()).render().unwrap()
+        ended(page, &gallery::interaction(state), &names, left, "t", gallery::now()).render().unwrap()
     }
 
     fn over(language: Language) -> String {
         let interaction = gallery::interaction(InteractionState::Completed { at: gallery::now() });
         let page = gallery::page(language, "/connect/AAA");
         let left = Left::Credential(None);
-        ended(page, &interaction, &names(), &left, "form-token".into(), gallery::now()).render().unwrap()
+        ended(page, &interaction, &names(), &left, "form-token", gallery::now()).render().unwrap()
     }
 
     fn failing(language: Language, asked: AskReason, reason: FailureReason) -> String {
@@ -316,7 +317,7 @@ pub(crate) mod tests {
         let failed = gallery::interaction(InteractionState::Failed { at: gallery::now(), reason });
         let failed = Interaction { reason: asked, ..failed };
         let left = Left::Credential(None);
-        ended(page, &failed, &names(), &left, "form-token".into(), gallery::now()).render().unwrap()
+        ended(page, &failed, &names(), &left, "form-token", gallery::now()).render().unwrap()
     }
 
     fn account(language: Language) -> String {
@@ -326,7 +327,7 @@ pub(crate) mod tests {
         let account = Some("ada <ada@example.org>".to_owned());
         let left = Left::Credential(Some(Kept { destinations, untried: false, account }));
         let names = Names { provider: "GitHub".into(), ..names() };
-        ended(page, &interaction, &names, &left, "form-token".into(), gallery::now()).render().unwrap()
+        ended(page, &interaction, &names, &left, "form-token", gallery::now()).render().unwrap()
     }
 
     /// The pages of this file, for the gallery.
@@ -416,7 +417,7 @@ pub(crate) mod tests {
         let page = gallery::page(Language::English, "/connect/AAA");
         let kept = Kept { destinations: vec![interaction.destination.clone(), other], untried: true, account: None };
         let left = Left::Credential(Some(kept));
-        let html = ended(page, &interaction, &names(), &left, "t".into(), gallery::now()).render().unwrap();
+        let html = ended(page, &interaction, &names(), &left, "t", gallery::now()).render().unwrap();
         assert!(html.contains("Stored. Whether it works shows at the first use."), "{html}");
         assert!(html.contains("<li>https://other.example</li><li>https://weather-mcp.example</li>"));
     }

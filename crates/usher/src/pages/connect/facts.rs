@@ -15,7 +15,8 @@ use crate::{
     },
 };
 
-/// Who asks, through which server, and for which call: what every open question says first. Of one that the person began
+/// Who asks, through which server, and for which call: what every open question says first. Of one that the person
+/// began
 /// themselves, nobody asks.
 pub(super) fn asked(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
     let interaction = &visit.interaction;
@@ -61,7 +62,8 @@ fn called(words: Words, operation: &Operation) -> Fact {
     Fact::rich(label, Html::element("bdi", None, &name))
 }
 
-/// The facts of an open question about a credential, in the order in which they are asked for: who, where, who else, what
+/// The facts of an open question about a credential, in the order in which they are asked for: who, where, who else,
+/// what
 /// becomes of it.
 pub(super) fn facts(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
     let kept = Fact::new(words.text("connect.kept"), words.text("connect.kept_value"));

@@ -49,7 +49,8 @@ pub(crate) struct OAuthPage {
 }
 
 impl OAuthPage {
-    /// The page of `visit`, which leads by `way`, after `attempt`. `begun` is the mark of a question that the person began.
+    /// The page of `visit`, which leads by `way`, after `attempt`. `begun` is the mark of a question that the person
+    /// began.
     pub(crate) fn new(
         page: Page,
         csrf: String,
@@ -161,7 +162,7 @@ fn permissions(words: Words, visit: &Visit) -> Vec<Fact> {
     if visit.purpose != Purpose::Widen {
         return vec![Fact::rich(words.text("oauth.permissions"), listed(words, visit, &scopes.asked))];
     }
-    let mut facts = vec![Fact::rich(words.text("oauth.new_permissions"), listed(words, visit, &scopes.new()))];
+    let mut facts = vec![Fact::rich(words.text("oauth.new_permissions"), listed(words, visit, &scopes.more()))];
     if !scopes.given.is_empty() {
         facts.push(Fact::rich(words.text("oauth.old_permissions"), listed(words, visit, &scopes.given)));
     }
@@ -302,7 +303,8 @@ pub(crate) mod tests {
         ]
     }
 
-    /// R-OAUTH-03, R-URL-06, R-URL-07: who asks, which server, for which permissions, where one signs in, what is kept and
+    /// R-OAUTH-03, R-URL-06, R-URL-07: who asks, which server, for which permissions, where one signs in, what is
+    /// kept and
     /// where it goes.
     #[test]
     fn the_page_names_who_asks_for_what_and_where_one_signs_in() {

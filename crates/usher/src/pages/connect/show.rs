@@ -57,7 +57,8 @@ pub(crate) async fn page(
     if matches!(visit.interaction.state, InteractionState::Exchanging { .. }) {
         return exchanging(visitor, person, visit);
     }
-    // Only our own redirect to this session carries the right mark; and what it says holds of a refused credential alone.
+    // Only our own redirect to this session carries the right mark; and what it says holds of a refused credential
+    // alone.
     let begun = visitor.query(BEGUN).filter(|mark| person.csrf_holds(Form::Begun(id), mark));
     let begun = begun.filter(|_| visit.purpose == Purpose::Replace);
     match &visit.provider.kind {

@@ -31,7 +31,8 @@ use crate::{
     },
 };
 
-/// Checks where the form comes from, who sends it and that it is ours; then does what its button says. What is done leads
+/// Checks where the form comes from, who sends it and that it is ours; then does what its button says. What is done
+/// leads
 /// back to the page by a redirect, so that reloading it sends nothing again.
 pub(crate) async fn submit(
     visitor: Visitor,
@@ -95,7 +96,8 @@ pub(crate) async fn submit(
     }
 }
 
-/// Sends the browser to the other side's page, with what it alone comes back with: set here, after the person agreed, and
+/// Sends the browser to the other side's page, with what it alone comes back with: set here, after the person agreed,
+/// and
 /// nowhere else (R-SEC-06).
 async fn depart(visitor: &Visitor, person: &SignedIn, id: &InteractionId) -> Result<Response, VisitError> {
     let app = &visitor.app;
@@ -110,7 +112,8 @@ async fn depart(visitor: &Visitor, person: &SignedIn, id: &InteractionId) -> Res
     }
 }
 
-/// Sends the browser to the provider that the page named, with what it alone comes back with: set here, after the person agreed,
+/// Sends the browser to the provider that the page named, with what it alone comes back with: set here, after the
+/// person agreed,
 /// and nowhere else (R-SEC-06).
 async fn authorize(
     visitor: &Visitor,

@@ -26,7 +26,7 @@ pub(super) enum Standing {
 impl Standing {
     /// How it stands now, by what is stored.
     pub(super) fn of(credential: &Credential, grant: &Grant, now: Timestamp) -> Self {
-        let ended = grant.expires_at.is_some_and(|at| at <= now) && grant.refresh_token.is_none();
+        let ended = grant.expires_at.is_some_and(|at| at <= now) && !grant.is_renewed();
         match credential.status {
             _ if ended => Self::SignInAgain,
             CredentialStatus::Narrow => Self::Narrow,
@@ -109,7 +109,7 @@ fn line(words: Words, provider: Option<&Provider>, scope: &str) -> Html {
 
 fn lasts(words: Words, grant: &Grant, now: Timestamp) -> Html {
     match grant.expires_at {
-        _ if grant.refresh_token.is_some() => Html::text(words.text("portal.lasts_renewed")),
+        _ if grant.is_renewed() => Html::text(words.text("portal.lasts_renewed")),
         None => Html::text(words.text("portal.lasts_open")),
         Some(at) if at <= now => words.with_time("portal.lasts_ended", at, now),
         Some(at) => words.with_time("portal.lasts_until", at, now),

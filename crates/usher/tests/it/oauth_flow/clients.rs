@@ -8,7 +8,8 @@ use crate::{
     needs_modern::retry,
 };
 
-/// R-OAUTH-04: a client that the person has not allowed gets nothing of what is connected, and starts nothing at the provider;
+/// R-OAUTH-04: a client that the person has not allowed gets nothing of what is connected, and starts nothing at the
+/// provider;
 /// the person allows it on our page, without going anywhere.
 #[tokio::test]
 async fn another_client_is_allowed_on_our_page() {

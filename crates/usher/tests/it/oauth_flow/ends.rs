@@ -1,9 +1,12 @@
 //! How a visit to a provider ends otherwise: declined here, declined there, left alone.
 
 use usher_store::{AuditAction, FailureReason, InteractionState};
-use usher_testkit::oauth::Endpoint;
+use usher_testkit::{
+    oauth::{Endpoint, Provider, Trouble},
+    upstream::Gate,
+};
 
-use super::scene::{CALL, Scene, is_heading, is_refused, went};
+use super::scene::{CALL, Change, Scene, is_heading, is_refused, went};
 use crate::{
     harness::{ACCEPT, told},
     needs_modern::retry,
@@ -22,7 +25,8 @@ async fn a_decline_here_goes_nowhere() {
     assert!(ended.starts_with("Connecting Forge forge was declined"), "{ended}");
 }
 
-/// R-ACT-01: who says no at the provider has not declined the question: the page says so, the call waits, and the person starts
+/// R-ACT-01: who says no at the provider has not declined the question: the page says so, the call waits, and the
+/// person starts
 /// again or declines.
 #[tokio::test]
 async fn a_no_at_the_provider_is_told_and_the_person_decides() {
@@ -90,4 +94,30 @@ async fn who_leaves_twice_comes_back_the_second_way() {
     is_refused(&person.come_back(&first).await);
     is_heading(&person.come_back(&second).await, "Connected");
     assert_eq!(scene.provider.counts().exchanges, 1);
+}
+
+/// A decline in the moment in which the code is exchanged: what the provider grants is used for nothing, and given
+/// back.
+#[tokio::test]
+async fn a_decline_while_the_code_is_exchanged_lets_the_grant_go() {
+    let provider = Provider::start().await;
+    let tables = format!("[provider.revocation]\nendpoint = \"{}\"\n", provider.url(Endpoint::Revocation));
+    let scene = Scene::at(provider, Change { tables, ..Change::default() }).await;
+    let asked = scene.asked(&scene.stage.modern()).await;
+    let person = scene.stage.person().await;
+    let opened = person.get(&asked.url()).await;
+    let back = scene.back(&person, &asked.url()).await;
+    let gate = Gate::new();
+    scene.provider.trouble(Endpoint::Token, Trouble::ReplyHeld(gate.clone()));
+    let declining = async {
+        scene.provider.wait_for(Endpoint::Token, 1).await;
+        is_heading(&person.refuse(&opened).await, "Declined");
+        gate.open();
+    };
+    let (page, ()) = tokio::join!(person.come_back(&back), declining);
+    is_heading(&page, "Declined");
+    assert!(scene.credential().await.is_none());
+    assert_eq!(scene.provider.counts().revocations, 1);
+    assert_eq!(scene.provider.grants_of("user-1"), 0);
+    scene.provider.assert_clean();
 }

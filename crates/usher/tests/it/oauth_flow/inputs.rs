@@ -24,7 +24,8 @@ async fn tenants() -> Scene {
     scene
 }
 
-/// What the person typed is checked, stays, and is where they are sent; the page names the host before anybody goes there.
+/// What the person typed is checked, stays, and is where they are sent; the page names the host before anybody goes
+/// there.
 #[tokio::test]
 async fn a_host_that_the_person_chooses_is_named_before_they_go_there() {
     let scene = tenants().await;

@@ -1,4 +1,5 @@
-//! Providers that refuse, say nothing that can be understood, or nothing at all: a page that says so, and the way to start again.
+//! Providers that refuse, say nothing that can be understood, or nothing at all: a page that says so, and the way to
+//! start again.
 
 use std::time::Duration;
 
@@ -109,7 +110,7 @@ async fn a_silent_token_endpoint_is_given_up() {
         scene.provider.wait_for(Endpoint::Token, 1).await;
         let page = person.get(&asked.url()).await;
         is_heading(&page, "Connecting Forge forge");
-        assert_eq!(page.header("refresh").as_deref(), Some("2"), "it looks again by itself");
+        assert_eq!(page.header("refresh"), Some("2"), "it looks again by itself");
         let consent = person.get(&back).await;
         is_heading(&consent, "Connecting Forge forge");
     };

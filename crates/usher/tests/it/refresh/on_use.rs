@@ -192,6 +192,7 @@ async fn a_token_in_memory_is_used_without_the_store() {
 /// What a decision costs with a token that lasts and is in memory: without the store, in microseconds. Prints numbers for
 /// docs/performance.md.
 #[tokio::test]
+#[allow(clippy::print_stdout, reason = "a measurement")]
 #[ignore = "a measurement: prints"]
 async fn what_a_token_in_memory_costs() {
     const TIMES: u32 = 20_000;
