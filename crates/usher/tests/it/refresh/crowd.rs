@@ -27,9 +27,9 @@ const REPLY: Duration = Duration::from_millis(30);
 const PATIENCE: Duration = Duration::from_secs(80);
 
 /// Of the calls of somebody else meanwhile, half must not take longer.
-const TYPICAL_CALL: Duration = Duration::from_millis(500);
+const TYPICAL_CALL: Duration = Duration::from_millis(100);
 /// And none longer than this. Who waited for a crowd of 200 without order would wait longer.
-const LONGEST_CALL: Duration = Duration::from_secs(3);
+const LONGEST_CALL: Duration = Duration::from_secs(1);
 
 /// What a crowd took.
 #[derive(Debug)]
