@@ -5,17 +5,27 @@ use axum::routing::post;
 use http::{HeaderMap, StatusCode, header};
 use tokio::net::TcpListener;
 
+use super::usher::OF_A_CLIENT;
+
 /// The key that the upstream's second endpoint wants.
 pub const KEY: &str = "key-for-the-weather-5f1d";
 
-/// An upstream of both eras that answers at once and records nothing: `/mcp` for everybody, `/keyed` with [`KEY`].
+/// An upstream of both eras that answers at once and records nothing: `/mcp` for everybody, `/keyed` with [`KEY`], `/granted`
+/// with a token that no client of the service has.
 pub async fn echo(listener: TcpListener) {
     let keyed = |headers: HeaderMap, body: Bytes| async move {
         let good = headers.get("x-api-key").is_some_and(|key| key == KEY);
         if good { answer(&body) } else { plain(StatusCode::UNAUTHORIZED, String::new()) }
     };
-    let router =
-        Router::new().route("/mcp", post(|body: Bytes| async move { answer(&body) })).route("/keyed", post(keyed));
+    let granted = |headers: HeaderMap, body: Bytes| async move {
+        let sent = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+        let good = sent.is_some_and(|token| !token.is_empty() && !token.starts_with(OF_A_CLIENT));
+        if good { answer(&body) } else { plain(StatusCode::UNAUTHORIZED, String::new()) }
+    };
+    let router = Router::new()
+        .route("/mcp", post(|body: Bytes| async move { answer(&body) }))
+        .route("/keyed", post(keyed))
+        .route("/granted", post(granted));
     super::proxy::serve(listener, router).await;
 }
 

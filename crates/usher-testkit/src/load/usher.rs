@@ -3,10 +3,12 @@ use std::fs::Permissions;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::Program;
 use crate::free_port;
 use crate::idp::CLIENT;
+use crate::oauth::{self, Endpoint, Provider};
 use crate::person::Person;
 
 /// What the service is set up for.
@@ -26,7 +28,12 @@ pub struct Setup {
     pub providers: usize,
     /// Whose access tokens clients have (see [`Idp`](crate::idp::Idp)); without one the mode is local.
     pub issuer: Option<String>,
+    /// Where people have the account that the upstream `account` needs; without it there is no such upstream.
+    pub accounts: Option<Arc<Provider>>,
 }
+
+/// What the token of each client begins with.
+pub(super) const OF_A_CLIENT: &str = "token-of-the-client-";
 
 /// The running service.
 #[derive(Debug)]
@@ -47,7 +54,7 @@ const LIMITS: &str = "[limits]\nclient_questions_per_minute = 1000000\nuser_ques
 impl Setup {
     /// The token of a client.
     pub fn token(client: usize) -> String {
-        format!("token-of-the-client-{client:032}")
+        format!("{OF_A_CLIENT}{client:032}")
     }
 
     /// Writes the files of a service at a free port, which is returned.
@@ -68,6 +75,9 @@ impl Setup {
                 self.upstream
             );
         }
+        if let Some(accounts) = &self.accounts {
+            text.push_str(&self.account(accounts));
+        }
         let _ = write!(text, "[[upstream]]\nname = \"plain\"\nurl = \"{}/mcp\"\n", self.upstream);
         std::fs::write(self.config(), text)?;
         let mut tokens = String::new();
@@ -78,6 +88,21 @@ impl Setup {
         std::fs::write(&file, tokens)?;
         std::fs::set_permissions(file, Permissions::from_mode(0o600))?;
         Ok(port)
+    }
+
+    fn account(&self, accounts: &Provider) -> String {
+        format!(
+            "[[provider]]\nname = \"hub\"\ntitle = \"Hub\"\nkind = \"oauth\"\nissuer = \"{}\"\nauthorization_endpoint = \"{}\"\n\
+             token_endpoint = \"{}\"\nclient_id = \"{}\"\nclient_secret = \"{}\"\nscopes = [\"read\"]\n\
+             [[upstream]]\nname = \"account\"\nurl = \"{}/granted\"\n[[upstream.needs]]\nprovider = \"hub\"\n\
+             header = {{ Authorization = \"Bearer {{access_token}}\" }}\n",
+            accounts.issuer(),
+            accounts.url(Endpoint::Authorization),
+            accounts.url(Endpoint::Token),
+            oauth::CLIENT,
+            oauth::CLIENT_SECRET,
+            self.upstream
+        )
     }
 
     fn config(&self) -> PathBuf {

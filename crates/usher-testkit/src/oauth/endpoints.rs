@@ -89,7 +89,10 @@ async fn answer(
     entry.method = place.as_ref().map(|place| place.endpoint.name()).unwrap_or_default();
     let entry = inner.log.add(entry);
     let response = match place {
-        Some(place) => troubled(&inner, &place, &entry, &switch).await,
+        Some(place) => {
+            let _answering = inner.at_once.begin(place.endpoint);
+            troubled(&inner, &place, &entry, &switch).await
+        }
         None => body_of(404, "{}".to_owned()),
     };
     inner.log.settle(&entry, Outcome::Answered);
@@ -175,6 +178,11 @@ async fn troubled(inner: &Arc<Inner>, place: &Place, request: &Recorded, switch:
         Some(Trouble::ReplyHeld(gate)) => {
             let response = own();
             gate.pass().await;
+            response
+        }
+        Some(Trouble::ReplyLate(after)) => {
+            let response = own();
+            tokio::time::sleep(after).await;
             response
         }
     }

@@ -3,6 +3,7 @@
 //! every way that [`Settings`] can say; a single endpoint can be in [`Trouble`].
 
 mod account;
+mod at_once;
 mod authorize;
 mod client;
 mod counts;
@@ -53,6 +54,7 @@ struct Inner {
     clients: Mutex<Vec<Client>>,
     vault: Mutex<Vault>,
     counts: Mutex<Counts>,
+    at_once: at_once::AtOnce,
     violations: Mutex<Vec<String>>,
     agent: Mutex<reqwest::Client>,
     log: Log,

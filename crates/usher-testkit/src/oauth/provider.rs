@@ -1,7 +1,8 @@
 use std::sync::{Arc, Mutex};
 
 use super::trouble::Ahead;
-use super::{Account, CLIENT, CLIENT_SECRET, Client, Counts, Endpoint, Inner, Settings, TokenBook, Trouble, endpoints};
+use super::{Account, CLIENT, CLIENT_SECRET, Client, Counts, Endpoint, Inner, Settings, TokenBook, Trouble};
+use super::{at_once, endpoints};
 use crate::Recorded;
 use crate::door::Door;
 use crate::record::{Log, lock};
@@ -30,6 +31,7 @@ impl Provider {
             clients: Mutex::new(vec![Client::new(CLIENT, CLIENT_SECRET)]),
             vault: Mutex::default(),
             counts: Mutex::default(),
+            at_once: at_once::AtOnce::default(),
             violations: Mutex::default(),
             agent: Mutex::new(crate::agent()),
             log: Log::new(),
@@ -198,6 +200,11 @@ impl Provider {
     /// How many they are.
     pub fn count(&self, endpoint: Endpoint) -> usize {
         self.requests_to(endpoint).len()
+    }
+
+    /// The most requests that this endpoint ever had to answer at one time.
+    pub fn most_at_once(&self, endpoint: Endpoint) -> usize {
+        self.inner.at_once.most(endpoint)
     }
 
     /// Waits until there were so many; returns them.

@@ -1,4 +1,5 @@
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use crate::provider::Behaviour;
 use crate::upstream::Gate;
@@ -17,6 +18,8 @@ pub enum Trouble {
     ReplyLost,
     /// It does its work, and replies once the gate is open.
     ReplyHeld(Gate),
+    /// It does its work, and replies after so long, as one that is far away.
+    ReplyLate(Duration),
 }
 
 /// What awaits the next requests.

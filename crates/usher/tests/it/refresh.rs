@@ -2,6 +2,7 @@
 
 mod ahead;
 mod clocks;
+mod crowd;
 #[cfg(feature = "fail-points")]
 pub(crate) mod house;
 mod listings;

@@ -1,7 +1,10 @@
 //! Calls that pass: against a plain reverse proxy with the same HTTP client and server.
 
+use std::sync::Arc;
+
 use usher_testkit::idp::Idp;
-use usher_testkit::load::{KEY, Line, Message, Program, Sample, Setup, Speech};
+use usher_testkit::load::{KEY, Line, Message, Program, Sample, Setup, Speech, Usher};
+use usher_testkit::oauth::Provider;
 
 use super::report::Report;
 use super::stage::{CALLS, CLIENTS, SAMPLES, Stage, sample};
@@ -23,24 +26,35 @@ const ISSUED: &str = "service/call, modern, issuer's token";
 /// What that costs beside a token of mode local.
 const CHECK: &str = "service/token check from memory";
 
-const NAMES: [&str; 6] = [
+/// What a credential that a provider granted costs beside one that somebody typed.
+const GRANT: &str = "service/grant from memory";
+
+const NAMES: [&str; 8] = [
     "service/call, modern (proxy)",
     "service/call, modern",
     "service/call, modern, credential",
+    "service/call, modern, account",
     "service/call, legacy (proxy)",
     "service/call, legacy",
     "service/call, legacy, credential",
+    "service/call, legacy, account",
 ];
 
+/// Where these calls go, in each era.
+const PATHS: [&str; 4] = ["/mcp", "/mcp/plain", "/mcp/p0", "/mcp/account"];
+
 pub(crate) async fn run(stage: &Stage, report: &Report) {
-    if !report.wants(&[&NAMES[..], &[ISSUED, CHECK]].concat()) {
+    if !report.wants(&[&NAMES[..], &[ISSUED, CHECK, GRANT]].concat()) {
         return;
     }
     let proxy = stage.program("proxy", &[&stage.upstream()]);
-    let usher = stage.setup("pass", 1, 1).start().await.expect("the service");
+    let accounts = Arc::new(Provider::start().await);
+    let setup = Setup { accounts: Some(Arc::clone(&accounts)), ..stage.setup("pass", 1, 1) };
+    let usher = setup.start().await.expect("the service");
     connect(&usher).await;
+    connect_account(&usher).await;
     let mut ways = Vec::new();
-    for (name, at) in NAMES.into_iter().zip(["/mcp", "/mcp/plain", "/mcp/p0"].into_iter().cycle()) {
+    for (name, at) in NAMES.into_iter().zip(PATHS.into_iter().cycle()) {
         let program = if at == "/mcp" { &proxy } else { &usher.program };
         let message = message(program, at, name.contains("legacy")).await;
         ways.push(Way { name, program, message, cpu: Sample::default(), typical: Sample::default() });
@@ -51,7 +65,7 @@ pub(crate) async fn run(stage: &Stage, report: &Report) {
     let bearer = idp.access_token("user-1").audience(format!("http://{host}/mcp/plain")).client("editor").mint();
     let message = Message::new(&*host, "/mcp/plain", bearer, Speech::Modern("tools/call"));
     ways.push(Way { name: ISSUED, program: &service, message, cpu: Sample::default(), typical: Sample::default() });
-    let mut check = Sample::default();
+    let (mut check, mut grant) = (Sample::default(), Sample::default());
     for round in 0..=SAMPLES {
         for way in &mut ways {
             let good = |number: usize, answer: &usher_testkit::load::Answer| {
@@ -71,6 +85,9 @@ pub(crate) async fn run(stage: &Stage, report: &Report) {
         if let (Some(issued), Some(local)) = (last(ISSUED), last(NAMES[1])) {
             check.add(issued - local);
         }
+        if let (Some(account), Some(credential)) = (last(NAMES[3]), last(NAMES[2])) {
+            grant.add(account - credential);
+        }
     }
     for way in &ways {
         Report::time(way.name, &way.cpu);
@@ -79,6 +96,9 @@ pub(crate) async fn run(stage: &Stage, report: &Report) {
         Report::time(&format!("{} p50", way.name), &way.typical);
     }
     Report::time(CHECK, &check);
+    Report::time(GRANT, &grant);
+    // No token was renewed meanwhile: it was there, and good.
+    assert_eq!((accounts.counts().exchanges, accounts.counts().refreshes_tried), (1, 0));
 }
 
 /// The service in mode oidc.
@@ -91,13 +111,27 @@ fn issued(stage: &Stage, idp: &Idp) -> Program {
 }
 
 /// The person connects the provider, so that the credential is there.
-pub(crate) async fn connect(usher: &usher_testkit::load::Usher) {
-    let message = message(&usher.program, "/mcp/p0", false).await;
-    let mut line = Line::open(usher.program.address).await.expect("a connection");
-    let asked = line.call(&message.call(1, 8, "")).await.expect("an answer").text();
-    let url = super::rounds::between(&asked, "\"url\":\"", "\"").to_owned();
+pub(crate) async fn connect(usher: &Usher) {
+    let url = asked(usher, "/mcp/p0").await;
     let done = usher.person.connect(&url, &[("api_key", KEY)]).await;
     assert_eq!(done.heading().as_deref(), Some("Connected"));
+}
+
+/// The person connects the account: agrees on the page, then at the provider, and comes back with a token of an hour.
+async fn connect_account(usher: &Usher) {
+    let url = asked(usher, "/mcp/account").await;
+    let page = usher.person.get(&url).await;
+    let left = usher.person.agreement(&page, &[]).stay().send().await;
+    let done = usher.person.sign_in_at(&left, "user-1").await;
+    assert_eq!(done.heading().as_deref(), Some("Connected"));
+}
+
+/// The link that a call is answered with whose upstream needs something.
+async fn asked(usher: &Usher, path: &str) -> String {
+    let message = message(&usher.program, path, false).await;
+    let mut line = Line::open(usher.program.address).await.expect("a connection");
+    let asked = line.call(&message.call(1, 8, "")).await.expect("an answer").text();
+    super::rounds::between(&asked, "\"url\":\"", "\"").to_owned()
 }
 
 /// What calls of this way are made from; a legacy one with a session.

@@ -64,6 +64,7 @@ impl Stage {
             clients,
             providers,
             issuer: None,
+            accounts: None,
         }
     }
 }

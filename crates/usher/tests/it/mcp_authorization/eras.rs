@@ -56,6 +56,24 @@ async fn a_held_call_goes_on_once_the_server_s_own_account_is_connected() {
     scene.assert_clean();
 }
 
+/// R-GW-03: once the token is in memory, a call of either era makes no statement: it goes through without the store.
+#[tokio::test]
+async fn a_token_in_memory_is_used_without_the_store() {
+    let scene = Scene::new().await;
+    let modern = scene.connected().await;
+    let legacy = scene.stage.ready().await;
+    for closed in [false, true] {
+        if closed {
+            scene.stage.app().store.close().await;
+        }
+        for reply in [modern.call(CALL.0, CALL.1).await, legacy.call(CALL.0, CALL.1).await] {
+            assert!(went(&reply), "the store is closed: {closed}: {}", reply.text());
+        }
+    }
+    assert_eq!(scene.provider.count(Endpoint::Refresh), 0);
+    scene.assert_clean();
+}
+
 /// R-OAUTH-05: `resource` stands in a refresh, too.
 #[tokio::test]
 async fn a_refresh_is_for_this_server_as_well() {

@@ -17,10 +17,10 @@ use usher_testkit::{
 use super::scene::{HOUR, Scene, grant, granted, store_grant};
 
 /// How many of one provider are renewed at a time.
-const AT_A_TIME: usize = 8;
+pub(super) const AT_A_TIME: usize = 8;
 
 /// When the tokens of a crowd are due, in seconds.
-const DUE: i64 = 1800;
+pub(super) const DUE: i64 = 1800;
 
 /// Nobody calls, and the token is renewed: two commits, and the next time is later.
 #[tokio::test]
@@ -44,7 +44,7 @@ async fn what_is_due_is_renewed_ahead_at_the_cost_of_two_commits() {
 }
 
 /// How many commits stand in the log of the store: frames that say how large the database is after them.
-fn commits(folder: &Path) -> usize {
+pub(super) fn commits(folder: &Path) -> usize {
     let log = std::fs::read(folder.join("usher.db-wal")).unwrap();
     let page = u32::from_be_bytes(log[8..12].try_into().unwrap()) as usize;
     let salt = &log[16..24];
@@ -69,9 +69,14 @@ async fn what_nobody_uses_is_renewed_when_it_is_used_again() {
 }
 
 /// Makes so many people who connected, all of whose tokens are due in half an hour.
-async fn crowd(scene: &Scene, count: usize) {
+pub(super) async fn crowd(scene: &Scene, count: usize) {
     let people = stream::iter(0..count);
     people.for_each_concurrent(8, |number| somebody(scene, number)).await;
+}
+
+/// One of them.
+pub(super) fn one_of_crowd(number: usize) -> UserId {
+    UserId::new("https://issuer.example", format!("user-{number}")).unwrap()
 }
 
 async fn somebody(scene: &Scene, number: usize) {
@@ -80,10 +85,7 @@ async fn somebody(scene: &Scene, number: usize) {
     let grant = Grant { refresh_at: Some(now + SignedDuration::from_secs(DUE)), ..grant(&scene.hub, &granted, now) };
     let question = NewInteraction {
         id: InteractionId::new(&SystemRandom),
-        principal: Principal {
-            user: UserId::new("https://issuer.example", format!("user-{number}")).unwrap(),
-            client: ClientId::new("client").unwrap(),
-        },
+        principal: Principal { user: one_of_crowd(number), client: ClientId::new("client").unwrap() },
         client_claim: None,
         asked_by: None,
         provider: "hub".to_owned(),
@@ -121,7 +123,7 @@ async fn a_crowd_is_renewed_a_few_at_a_time() {
     scene.assert_clean();
 }
 
-async fn due(scene: &Scene) -> Vec<DueRefresh> {
+pub(super) async fn due(scene: &Scene) -> Vec<DueRefresh> {
     scene.stage.app().store.due_refreshes("hub", scene.stage.clock.now(), 1000).await.unwrap()
 }
 
@@ -146,22 +148,4 @@ async fn a_provider_that_has_enough_is_left_alone_altogether() {
     scene.hub.well(Endpoint::Refresh);
     scene.stage.clock.forward(200);
     scene.hub.wait_until("all are renewed", |hub| hub.counts().refreshes >= 40).await;
-}
-
-/// How long 1,000 take that are due at once, and what it costs. Prints numbers for docs/performance.md.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[allow(clippy::print_stdout, reason = "a measurement")]
-#[ignore = "a measurement: takes long, and prints"]
-async fn a_thousand_at_once() {
-    let scene = Scene::new().await;
-    crowd(&scene, 1000).await;
-    scene.stage.clock.forward(DUE);
-    scene.hub.wait_for(Endpoint::Refresh, 1).await;
-    let began = tokio::time::Instant::now();
-    while scene.hub.counts().refreshes < 1000 || !due(&scene).await.is_empty() {
-        assert!(began.elapsed().as_secs() < 120, "{:?}", scene.hub.counts());
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
-    assert_eq!(scene.hub.count(Endpoint::Refresh), 1000);
-    println!("1,000 refreshes: {:?}, {AT_A_TIME} at a time", began.elapsed());
 }

@@ -169,6 +169,26 @@ async fn a_grant_is_not_refreshed_at_another_server() {
     assert_eq!(scene.hub.count(Endpoint::Refresh), 0);
 }
 
+/// R-GW-03: a call with a token that is in memory and lasts makes no statement, in either era, whatever it is a call of: it goes
+/// through without the store.
+#[tokio::test]
+async fn a_token_in_memory_is_used_without_the_store() {
+    let scene = Scene::connected().await;
+    let (modern, legacy) = (scene.stage.modern(), scene.stage.ready().await);
+    for closed in [false, true] {
+        if closed {
+            scene.stage.app().store.close().await;
+        }
+        for call in CALLS {
+            for reply in [modern.call(call.0, call.1).await, legacy.call(call.0, call.1).await] {
+                assert!(answered(&reply), "the store is closed: {closed}: {}", reply.text());
+            }
+        }
+    }
+    assert_eq!(scene.hub.count(Endpoint::Refresh), 0);
+    scene.assert_clean();
+}
+
 /// What a decision costs with a token that lasts and is in memory: without the store, in microseconds. Prints numbers for
 /// docs/performance.md.
 #[tokio::test]
