@@ -102,9 +102,9 @@ impl Broker {
         };
         let Some(Flow { interaction, kept }) = flow else {
             self.refuse(&interaction, "not from this browser").await?;
-            // Whoever loads the address again learns what became of it the first time.
-            let settled =
-                matches!(interaction.state, InteractionState::Exchanging { .. } | InteractionState::Completed { .. });
+            // Whoever loads the address again, or at the same time, learns what became of it the first time.
+            let now = self.of_user(&back.id, &back.user).await?;
+            let settled = matches!(now.state, InteractionState::Exchanging { .. } | InteractionState::Completed { .. });
             return Ok(if settled { Came::Settled } else { Came::Refused });
         };
         match self.exchanged(&interaction, &kept, &back).await {
