@@ -24,7 +24,7 @@ pub enum NoAnswer {
     /// No connection, or it broke.
     #[error("{0}")]
     Unreachable(String),
-    /// It did not come within [`DEADLINE`].
+    /// It did not come in time.
     #[error("no answer within {} s", DEADLINE.as_secs())]
     Slow,
     /// It is longer than the caller takes.

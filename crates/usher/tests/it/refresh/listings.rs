@@ -72,8 +72,11 @@ async fn where_a_server_lists_nothing_without_a_token_the_list_changes_when_it_i
     assert_eq!(tools(&client.call("tools/list", "{}").await), ["connect"]);
     let mut listening = client.stream("subscriptions/listen", r#"{"notifications":{"toolsListChanged":true}}"#).await;
     listening.expect("notifications/subscriptions/acknowledged").await;
+    let listed = scene.stage.upstream.requests_of("tools/list").len();
     let connecting = client.call("tools/call", r#"{"name":"connect","arguments":{}}"#);
     let opens = async {
+        // That the tool is ours is found out by asking the server.
+        scene.stage.upstream.wait_for("tools/list", listed + 1).await;
         scene.hub.wait_for(Endpoint::Refresh, 1).await;
         gate.open();
     };
