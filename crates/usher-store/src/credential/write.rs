@@ -125,7 +125,7 @@ impl Store {
             Ok(credential) => Ok(Stored::Readable(Box::new(credential))),
             Err(error) if error.is_unopened() => {
                 tracing::warn!(provider, %error, "a stored credential cannot be read");
-                let listed = row::status(&row)? == CredentialStatus::Leaving;
+                let listed = row::status(&row).is_ok_and(|status| status == CredentialStatus::Leaving);
                 Ok(Stored::Gone { id: row.try_get("id")?, version: row.try_get("version")?, listed })
             }
             Err(error) => Err(error),
