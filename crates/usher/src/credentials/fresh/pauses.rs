@@ -90,10 +90,9 @@ impl Pauses {
         }
         let before = streaks.get(provider);
         let goes_on = before.filter(|streak| now.duration_since(streak.last).unsigned_abs() < ASKED_AT_MOST);
-        if let Some(streak) = goes_on
-            && (streak.pause.rest(now).is_some() || began <= streak.last || streak.of == *key)
-        {
-            // What was under way together failed together, and counts once.
+        // What was under way together failed together, and counts once; but a provider that says that it has enough means it.
+        let together = |streak: &Streak| began <= streak.last && trouble != Trouble::Limited;
+        if goes_on.is_some_and(|streak| streak.pause.rest(now).is_some() || together(streak) || streak.of == *key) {
             return;
         }
         let failures = goes_on.map_or(0, |streak| streak.pause.failures).saturating_add(1);

@@ -2,7 +2,7 @@
 
 use usher_store::{AuditAction, FailureReason, InteractionState};
 use usher_testkit::{
-    oauth::{Endpoint, Provider, Trouble},
+    oauth::{Endpoint, Provider, Trouble, settings::RefreshBy},
     upstream::Gate,
 };
 
@@ -120,4 +120,23 @@ async fn a_decline_while_the_code_is_exchanged_lets_the_grant_go() {
     assert_eq!(scene.provider.counts().revocations, 1);
     assert_eq!(scene.provider.grants_of("user-1"), 0);
     scene.provider.assert_clean();
+}
+
+/// Kind 12: what is renewed by its access token has its time to be renewed from the start, before that token ends.
+#[tokio::test]
+async fn kind_12_an_access_that_renews_itself_is_to_be_renewed_before_it_ends() {
+    let provider = Provider::start().await;
+    let by = RefreshBy::AccessToken { grant_type: "refresh_token", parameter: "access_token" };
+    provider.set(|settings| settings.refreshing.by = by);
+    let tables = "[provider.refresh]\nby = \"access_token\"\n".to_owned();
+    let scene = Scene::at(provider, Change { tables, ..Change::default() }).await;
+    let asked = scene.asked(&scene.stage.modern()).await;
+    let person = scene.stage.person().await;
+    let back = scene.back(&person, &asked.url()).await;
+    is_heading(&person.come_back(&back).await, "Connected");
+    let grant = scene.credential().await.unwrap().grant.unwrap();
+    assert!(grant.refresh_token.is_none(), "it gives none");
+    assert!(grant.refresh_at < grant.expires_at && grant.refresh_at.is_some(), "{:?}", grant.refresh_at);
+    scene.stage.clock.forward(3500);
+    scene.provider.wait_until("it is renewed", |provider| provider.counts().refreshes == 1).await;
 }

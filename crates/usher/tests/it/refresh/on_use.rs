@@ -153,6 +153,8 @@ async fn a_grant_is_not_refreshed_by_another_client() {
     scene.stage.clock.forward(HOUR);
     ask(&scene.stage.modern(), CALLS[0]).await;
     assert_eq!(scene.hub.count(Endpoint::Refresh), 0);
+    // The file may be wrong, and be mended: then the grant goes on.
+    assert_eq!(scene.stored().await.status, CredentialStatus::Working);
 }
 
 /// R-OAUTH-05: a refresh token goes to the server that gave it, and to no other that the configuration names later.
@@ -167,6 +169,7 @@ async fn a_grant_is_not_refreshed_at_another_server() {
     scene.stage.clock.forward(HOUR);
     ask(&scene.stage.modern(), CALLS[0]).await;
     assert_eq!(scene.hub.count(Endpoint::Refresh), 0);
+    assert_eq!(scene.stored().await.status, CredentialStatus::Working);
 }
 
 /// R-GW-03: a call with a token that is in memory and lasts makes no statement, in either era, whatever it is a call of: it goes
