@@ -48,11 +48,12 @@ const apiKey = (headers) => headers['x-api-key'];
  * Starts it. `keys` are the ones that it takes (a set that a test may change), `calls` what arrived:
  * `{ method, params, key, good, headers }`. `GET /me` is the provider's check of a key.
  *
- * `read` finds the key in the headers, `admits` says whether it is good, `always` has each request need one, and `refusal`
+ * `read` finds the key in the headers, `admits` says whether it is good in place of `keys`, `always` has each request need one, and `refusal`
  * are the headers of a 401. `routes` has the answers to GET at other paths.
  */
-export async function startUpstream({ read = apiKey, admits = (key) => keys.has(key), always = false, refusal = {}, routes = {} } = {}) {
+export async function startUpstream({ read = apiKey, admits, always = false, refusal = {}, routes = {} } = {}) {
   const keys = new Set();
+  const isGood = admits ?? ((key) => keys.has(key));
   const calls = [];
   const sessions = new Set();
 
@@ -83,7 +84,7 @@ export async function startUpstream({ read = apiKey, admits = (key) => keys.has(
     const { id, method, params } = message;
     const modern = headers['mcp-protocol-version'] === MODERN;
     const key = read(headers);
-    const good = Boolean(key) && (await admits(key));
+    const good = Boolean(key) && (await isGood(key));
     if (always && !good) return send(response, 401, { message: 'key needed' }, refusal);
     if (!modern && method === 'initialize') {
       const session = randomUUID();
