@@ -1,9 +1,9 @@
 //! Members of a message that a careless reader takes for others: decoders that fold case, or end a name at NUL, see
 //! `Arguments` or `name\u0000` where we see something unknown.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 /// The members of a message that say what it is.
 const ENVELOPE: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
@@ -30,11 +30,15 @@ pub enum Ambiguous {
     Unreadable,
 }
 
-/// Refuses a message whose kind, method or subject another reader could see otherwise than we do.
+/// Refuses a message whose kind, method or subject another reader could see otherwise than we do. `params` are those of `body`,
+/// which is read once.
 pub fn one_meaning(body: &[u8], params: Option<&str>) -> Result<(), Ambiguous> {
     let text = std::str::from_utf8(body).map_err(|_| Ambiguous::Unreadable)?;
-    members(text)?.iter().try_for_each(|member| distinct(member, &ENVELOPE))?;
-    members(params.unwrap_or("{}"))?.iter().try_for_each(|member| distinct(member, &SUBJECTS))
+    let mut found = Ok(());
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let message = Message { has_params: params.is_some(), found: &mut found };
+    deserializer.deserialize_map(message).map_err(|_| Ambiguous::Unreadable)?;
+    found
 }
 
 /// Refuses params of which a person would not be shown all that a reader could act on.
@@ -78,25 +82,95 @@ fn shown(member: &str) -> String {
 
 /// The names of an object's members, each as often as it stands there.
 fn members(text: &str) -> Result<Vec<String>, Ambiguous> {
+    let mut names = Vec::new();
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    deserializer.deserialize_map(Names).map_err(|_| Ambiguous::Unreadable)
+    deserializer.deserialize_map(Names(|name: &str| names.push(name.to_owned()))).map_err(|_| Ambiguous::Unreadable)?;
+    Ok(names)
 }
 
-struct Names;
+/// Keeps the first fault.
+fn look(member: &str, known: &[&'static str], found: &mut Result<(), Ambiguous>) {
+    if found.is_ok() {
+        *found = distinct(member, known);
+    }
+}
 
-impl<'de> Visitor<'de> for Names {
-    type Value = Vec<String>;
+/// A whole message, with the names of its params.
+struct Message<'a> {
+    has_params: bool,
+    found: &'a mut Result<(), Ambiguous>,
+}
+
+impl<'de> Visitor<'de> for Message<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a message")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(Name(name)) = map.next_key()? {
+            look(&name, &ENVELOPE, self.found);
+            if self.has_params && name == "params" {
+                map.next_value_seed(Names(|name: &str| look(name, &SUBJECTS, self.found)))?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The names of an object, one by one.
+struct Names<F>(F);
+
+impl<'de, F: FnMut(&str)> DeserializeSeed<'de> for Names<F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, F: FnMut(&str)> Visitor<'de> for Names<F> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut names = Vec::new();
-        while let Some((name, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
-            names.push(name);
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        while let Some((Name(name), IgnoredAny)) = map.next_entry()? {
+            (self.0)(&name);
         }
-        Ok(names)
+        Ok(())
+    }
+}
+
+/// A name, which is copied only where it is escaped.
+struct Name<'de>(Cow<'de, str>);
+
+impl<'de> Deserialize<'de> for Name<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl<'de> Visitor<'de> for Text {
+            type Value = Name<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a name")
+            }
+
+            fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Self::Value, E> {
+                Ok(Name(Cow::Borrowed(name)))
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+                Ok(Name(Cow::Owned(name.to_owned())))
+            }
+        }
+
+        deserializer.deserialize_str(Text)
     }
 }
 
@@ -114,7 +188,8 @@ mod tests {
         }
         for member in ["Name", "URI", "name\\u0000", "nam\\u0045"] {
             let params = format!(r#"{{"name":"a","{member}":"b"}}"#);
-            assert!(matches!(one_meaning(b"{}", Some(&params)), Err(Ambiguous::Alike(..))), "{member}");
+            let body = format!(r#"{{"method":"ping","params":{params}}}"#);
+            assert!(matches!(one_meaning(body.as_bytes(), Some(&params)), Err(Ambiguous::Alike(..))), "{member}");
         }
         assert!(folded("to\u{212a}en\u{17f}").eq("tokens".chars()));
     }
@@ -122,8 +197,11 @@ mod tests {
     /// R-GW-02: what is like nothing known passes.
     #[test]
     fn what_nobody_confuses_passes() {
-        let body = r#"{"jsonrpc":"2.0","id":1,"method":"a","x":1,"x":2,"methods":3,"":4}"#;
-        assert_eq!(one_meaning(body.as_bytes(), Some(r#"{"name":"a","n\u0061mes":1,"Arguments":2}"#)), Ok(()));
+        let params = r#"{"name":"a","n\u0061mes":1,"Arguments":{"Name":2}}"#;
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"a","params":{params},"x":1,"x":2,"methods":3,"":4}}"#);
+        assert_eq!(one_meaning(body.as_bytes(), Some(params)), Ok(()));
+        assert_eq!(one_meaning(br#"{"params":[]}"#, Some("[]")), Err(Ambiguous::Unreadable));
+        assert_eq!(one_meaning(br#"{"params":null}"#, None), Ok(()));
     }
 
     #[test]
