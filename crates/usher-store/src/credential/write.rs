@@ -170,18 +170,7 @@ impl Store {
         status: CredentialStatus,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
-        let place = [current.provider.as_str()];
-        let sealed = self.seal(&row::place(&current.id, &current.user, &place), content)?;
-        let result = sqlx::query(REPLACE)
-            .bind(current.id.clone())
-            .bind(current.version)
-            .bind(sealed.clone())
-            .bind(status.as_str())
-            .bind(micros(now))
-            .bind(content.refresh_at())
-            .execute(&mut *connection)
-            .await?;
-        self.stored_as(connection, &sealed, result.rows_affected()).await
+        self.rewrite(connection, current, content, (REPLACE, status), now).await
     }
 
     /// What is said and agreed of the same secrets, if it is still the version that was read: 1, else 0.
@@ -193,16 +182,28 @@ impl Store {
         status: CredentialStatus,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
+        self.rewrite(connection, current, content, (UPDATE, status), now).await
+    }
+
+    async fn rewrite(
+        &self,
+        connection: &mut AnyConnection,
+        current: &Credential,
+        content: &Content,
+        (statement, status): (&'static str, CredentialStatus),
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
         let place = [current.provider.as_str()];
         let sealed = self.seal(&row::place(&current.id, &current.user, &place), content)?;
-        let result = sqlx::query(UPDATE)
+        let query = sqlx::query(statement)
             .bind(current.id.clone())
             .bind(current.version)
             .bind(sealed.clone())
             .bind(status.as_str())
-            .bind(micros(now))
-            .execute(&mut *connection)
-            .await?;
+            .bind(micros(now));
+        // The other leaves the time of the next refresh as it is.
+        let query = if statement == REPLACE { query.bind(content.refresh_at()) } else { query };
+        let result = query.execute(&mut *connection).await?;
         self.stored_as(connection, &sealed, result.rows_affected()).await
     }
 

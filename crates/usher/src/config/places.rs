@@ -9,6 +9,19 @@ struct Section {
     keys: &'static [&'static str],
 }
 
+/// The keys of what a token endpoint says, the first time and later.
+const REPLY: &[&str] = &[
+    "format",
+    "access_token",
+    "refresh_token",
+    "expires",
+    "expires_as",
+    "lifetime",
+    "scope",
+    "scope_separator",
+    "fields",
+];
+
 const SECTIONS: &[Section] = &[
     Section {
         path: "",
@@ -172,21 +185,7 @@ const SECTIONS: &[Section] = &[
         head: "in [provider.token]",
         keys: &["request", "code_parameter", "parameters", "header"],
     },
-    Section {
-        path: "provider.reply",
-        head: "in [provider.reply]",
-        keys: &[
-            "format",
-            "access_token",
-            "refresh_token",
-            "expires",
-            "expires_as",
-            "lifetime",
-            "scope",
-            "scope_separator",
-            "fields",
-        ],
-    },
+    Section { path: "provider.reply", head: "in [provider.reply]", keys: REPLY },
     Section {
         path: "provider.refresh",
         head: "in [provider.refresh]",
@@ -207,21 +206,7 @@ const SECTIONS: &[Section] = &[
             "reply",
         ],
     },
-    Section {
-        path: "provider.refresh.reply",
-        head: "in [provider.refresh.reply]",
-        keys: &[
-            "format",
-            "access_token",
-            "refresh_token",
-            "expires",
-            "expires_as",
-            "lifetime",
-            "scope",
-            "scope_separator",
-            "fields",
-        ],
-    },
+    Section { path: "provider.refresh.reply", head: "in [provider.refresh.reply]", keys: REPLY },
     Section { path: "provider.errors", head: "in [provider.errors]", keys: &["code", "dead", "client", "transient"] },
     Section {
         path: "provider.revocation",

@@ -1,8 +1,7 @@
 //! A person leaves for a provider, to sign in there: from the consent to the address that the browser is sent to.
 //!
-//! Only after the consent there is a `state` (R-OAUTH-02). What is needed when the browser comes back is kept sealed
-//! in the row,
-//! as it was when it left: the server, our client there, the verifier.
+//! Only after the consent there is a `state` (R-OAUTH-02). What is needed when the browser comes back is kept sealed in
+//! the row, as it was when it left: the server, our client there, the verifier.
 
 use std::collections::BTreeMap;
 

@@ -37,8 +37,8 @@ fn wanted(provider: &Provider, need: &Need) -> BTreeSet<String> {
 }
 
 /// Whether `grant` was made without being asked for what is needed now. What a provider was asked for and did not
-/// grant, or calls
-/// otherwise, is not asked for again and again: its server says whether it can do without (RFC 6750, section 3.1).
+/// grant, or calls otherwise, is not asked for again and again: its server says whether it can do without (RFC 6750,
+/// section 3.1).
 pub(crate) fn lacks(provider: &Provider, need: &Need, grant: &Grant) -> bool {
     let is_there = |scope: &String| grant.scopes.contains(scope) || grant.asked.contains(scope);
     !wanted(provider, need).iter().all(is_there)

@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashMap,
-    hash::Hash,
     sync::{Mutex, PoisonError},
     time::Duration,
 };
@@ -37,6 +36,7 @@ pub(super) struct Pauses {
 #[derive(Debug)]
 struct Streak {
     pause: Pause,
+    failures: u32,
     /// Whose failure was counted last, and when.
     of: CredentialKey,
     last: Timestamp,
@@ -59,8 +59,6 @@ pub(super) struct Failure<'a> {
 struct Pause {
     until: Timestamp,
     trouble: Trouble,
-    /// In a row.
-    failures: u32,
 }
 
 impl Pauses {
@@ -77,7 +75,11 @@ impl Pauses {
 
     /// Nobody asks for this credential before.
     pub(super) fn pause(&self, key: CredentialKey, trouble: Trouble, until: Timestamp, now: Timestamp) {
-        keep(&self.credentials, key, Pause { until, trouble, failures: 1 }, now);
+        let mut pauses = lock(&self.credentials);
+        if pauses.len() >= MANY {
+            pauses.retain(|_, pause| pause.rest(now).is_some());
+        }
+        pauses.insert(key, Pause { until, trouble });
     }
 
     /// A provider gave nothing for one of its credentials, in a request that began at `failure.began`. When that happens several
@@ -95,11 +97,11 @@ impl Pauses {
         if goes_on.is_some_and(|streak| streak.pause.rest(now).is_some() || together(streak) || streak.of == *key) {
             return;
         }
-        let failures = goes_on.map_or(0, |streak| streak.pause.failures).saturating_add(1);
+        let failures = goes_on.map_or(0, |streak| streak.failures).saturating_add(1);
         let several = if trouble == Trouble::Limited { SEVERAL_LIMITED } else { SEVERAL };
         let until =
             if failures < several { now } else { again_at((failures - several).saturating_add(1), asked, now, random) };
-        let streak = Streak { pause: Pause { until, trouble, failures }, of: key.clone(), last: now };
+        let streak = Streak { pause: Pause { until, trouble }, failures, of: key.clone(), last: now };
         streaks.insert(provider.to_owned(), streak);
     }
 
@@ -137,14 +139,6 @@ pub(super) fn again_at(failures: u32, asked: Option<Timestamp>, now: Timestamp, 
     let asked = asked.and_then(|at| Duration::try_from(at.duration_since(now)).ok()).unwrap_or_default();
     let pause = pause.max(asked.min(ASKED_AT_MOST));
     now.checked_add(SignedDuration::try_from(pause).unwrap_or_default()).unwrap_or(Timestamp::MAX)
-}
-
-fn keep<K: Hash + Eq>(pauses: &Mutex<HashMap<K, Pause>>, key: K, pause: Pause, now: Timestamp) {
-    let mut pauses = lock(pauses);
-    if pauses.len() >= MANY {
-        pauses.retain(|_, pause| pause.rest(now).is_some());
-    }
-    pauses.insert(key, pause);
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

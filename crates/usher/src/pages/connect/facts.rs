@@ -16,8 +16,7 @@ use crate::{
 };
 
 /// Who asks, through which server, and for which call: what every open question says first. Of one that the person
-/// began
-/// themselves, nobody asks.
+/// began themselves, nobody asks.
 pub(super) fn asked(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
     let interaction = &visit.interaction;
     let client = interaction.principal.client.as_str();
@@ -63,8 +62,7 @@ fn called(words: Words, operation: &Operation) -> Fact {
 }
 
 /// The facts of an open question about a credential, in the order in which they are asked for: who, where, who else,
-/// what
-/// becomes of it.
+/// what becomes of it.
 pub(super) fn facts(words: Words, visit: &Visit, begun: bool) -> Vec<Fact> {
     let kept = Fact::new(words.text("connect.kept"), words.text("connect.kept_value"));
     told(words, visit, begun, Vec::new(), kept)

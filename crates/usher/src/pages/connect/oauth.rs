@@ -303,9 +303,8 @@ pub(crate) mod tests {
         ]
     }
 
-    /// R-OAUTH-03, R-URL-06, R-URL-07: who asks, which server, for which permissions, where one signs in, what is
-    /// kept and
-    /// where it goes.
+    /// R-OAUTH-03, R-URL-06, R-URL-07: who asks, which server, for which permissions, where one signs in, what is kept
+    /// and where it goes.
     #[test]
     fn the_page_names_who_asks_for_what_and_where_one_signs_in() {
         let html = plain(Language::English, Purpose::Connect, &there());

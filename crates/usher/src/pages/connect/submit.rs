@@ -33,8 +33,7 @@ use crate::{
 };
 
 /// Checks where the form comes from, who sends it and that it is ours; then does what its button says. What is done
-/// leads
-/// back to the page by a redirect, so that reloading it sends nothing again.
+/// leads back to the page by a redirect, so that reloading it sends nothing again.
 pub(crate) async fn submit(
     visitor: Visitor,
     Path(interaction): Path<String>,

@@ -84,8 +84,7 @@ impl FieldView {
 
 impl ConnectPage {
     /// The page of `visit`, after `attempt`. `begun` is the mark of a question that the person began on the portal,
-    /// which
-    /// goes on to the next page.
+    /// which goes on to the next page.
     pub(crate) fn new(
         page: Page,
         csrf: String,

@@ -38,8 +38,7 @@ fn plant_flow_of(other: &Person, person: &Person) {
 }
 
 /// R-OAUTH-02 (code injection): Bob puts the code of his own account into Alice's way back. PKCE binds a code to who
-/// asked for
-/// it: nothing of it is stored, and she starts again.
+/// asked for it: nothing of it is stored, and she starts again.
 #[tokio::test]
 async fn a_code_of_somebody_elses_is_worth_nothing_in_ones_own_flow() {
     let scene = people().await;
@@ -65,9 +64,8 @@ async fn a_code_of_somebody_elses_is_worth_nothing_in_ones_own_flow() {
     assert!(stored.grant.unwrap().account.unwrap().contains("user-1"));
 }
 
-/// R-ID-03, R-OAUTH-02: a way back of one person is of no use to another, in their own browser, with the other's
-/// cookie beside
-/// their session, or for a question of their own.
+/// R-ID-03, R-OAUTH-02: a way back of one person is of no use to another, in their own browser, with the other's cookie
+/// beside their session, or for a question of their own.
 #[tokio::test]
 async fn a_way_back_is_one_persons_alone() {
     let scene = people().await;
@@ -98,9 +96,8 @@ async fn a_way_back_is_one_persons_alone() {
     is_heading(&alice.come_back(&her_back).await, "Connected");
 }
 
-/// R-OAUTH-02, R-SEC-06: in another browser of the same person, and without the flow cookie, nothing comes back; nor
-/// by a state
-/// that was changed, is missing, or stands twice.
+/// R-OAUTH-02, R-SEC-06: in another browser of the same person, and without the flow cookie, nothing comes back; nor by
+/// a state that was changed, is missing, or stands twice.
 #[tokio::test]
 async fn a_way_back_is_one_browsers_alone() {
     let scene = Scene::new().await;
@@ -182,8 +179,7 @@ async fn looking_at_a_way_back_does_nothing() {
 }
 
 /// RFC 9700, section 4.4 (mix-up): a reply at another provider's address, of another issuer, or of none although ours
-/// always
-/// names itself, for errors too: no code is sent anywhere.
+/// always names itself, for errors too: no code is sent anywhere.
 #[tokio::test]
 async fn a_reply_of_another_server_is_refused() {
     let other = Provider::start().await;
@@ -261,9 +257,8 @@ fn path(url: &str) -> String {
     format!("/connect/{}", id_of(url))
 }
 
-/// Consent CSRF, in both directions: Bob sends Alice the address of his sign-in at the provider, and she signs in
-/// there with her
-/// own account. It is bound to nobody; and his link is not hers.
+/// Consent CSRF, in both directions: Bob sends Alice the address of his sign-in at the provider, and she signs in there
+/// with her own account. It is bound to nobody; and his link is not hers.
 #[tokio::test]
 async fn a_link_that_was_forwarded_binds_nobodys_account() {
     let scene = people().await;
@@ -288,8 +283,7 @@ async fn a_link_that_was_forwarded_binds_nobodys_account() {
 }
 
 /// R-OAUTH-04 (remembered consent): where the provider asks nobody any more, our own page still stands before each
-/// client: a page
-/// that another site opens goes nowhere, nor does a form that it sends.
+/// client: a page that another site opens goes nowhere, nor does a form that it sends.
 #[tokio::test]
 async fn a_consent_that_the_provider_remembers_is_not_ridden() {
     let scene = Scene::new().await;
@@ -317,8 +311,7 @@ async fn a_consent_that_the_provider_remembers_is_not_ridden() {
 }
 
 /// R-OAUTH-03, R-SEC-02: what a client calls itself stands apart, as a claim; who asks is the verified one, and what
-/// the provider
-/// says of itself is text.
+/// the provider says of itself is text.
 #[tokio::test]
 async fn a_label_on_the_consent_page_is_not_the_attackers() {
     let scene = Scene::new().await;
@@ -371,9 +364,8 @@ async fn a_way_back_ends_after_a_while() {
     is_heading(&scene.connect(&person, &asked.url()).await, "Connected");
 }
 
-/// R-ID-03: a browser in which another account, or the same one anew, has signed in meanwhile does not finish what
-/// the first
-/// session began.
+/// R-ID-03: a browser in which another account, or the same one anew, has signed in meanwhile does not finish what the
+/// first session began.
 #[tokio::test]
 async fn a_session_that_was_switched_on_the_way_finishes_nothing() {
     for second in ["user-2", "user-1"] {

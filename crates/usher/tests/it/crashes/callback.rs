@@ -1,6 +1,5 @@
 //! Crashes on a person's way to a provider and back: the code goes out at most once, nothing is stored twice, and the
-//! person
-//! starts again.
+//! person starts again.
 
 use http::Method;
 use sqlx::{AnyConnection, Connection as _, Executor as _};
@@ -131,9 +130,8 @@ pub(super) async fn leaves(database: Database, point: FailPoint) {
     assert_eq!(scene.provider.counts().codes, 1);
 }
 
-/// The browser is back: its code has gone out, or never will. The page says that it is under way, then that it was
-/// cut off; the
-/// person starts again.
+/// The browser is back: its code has gone out, or never will. The page says that it is under way, then that it was cut
+/// off; the person starts again.
 pub(super) async fn comes_back(database: Database, point: FailPoint) {
     let mut scene = Scene::new(database, point).await;
     let (asked, person) = scene.asked().await;

@@ -9,8 +9,7 @@ use crate::{
 };
 
 /// R-OAUTH-04: a client that the person has not allowed gets nothing of what is connected, and starts nothing at the
-/// provider;
-/// the person allows it on our page, without going anywhere.
+/// provider; the person allows it on our page, without going anywhere.
 #[tokio::test]
 async fn another_client_is_allowed_on_our_page() {
     let scene = Scene::new().await;

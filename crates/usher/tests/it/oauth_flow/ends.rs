@@ -26,8 +26,7 @@ async fn a_decline_here_goes_nowhere() {
 }
 
 /// R-ACT-01: who says no at the provider has not declined the question: the page says so, the call waits, and the
-/// person starts
-/// again or declines.
+/// person starts again or declines.
 #[tokio::test]
 async fn a_no_at_the_provider_is_told_and_the_person_decides() {
     let scene = Scene::new().await;

@@ -6,8 +6,7 @@ use super::scene::{CALL, Scene, id_of, is_heading, went};
 use crate::{harness::ACCEPT, needs_modern::retry};
 
 /// R-GW-03, R-OAUTH-01, R-OAUTH-02, R-OAUTH-03, R-SEC-06: asked, agreed here and there, back; the call goes on by
-/// itself with the
-/// access token, which only the server gets.
+/// itself with the access token, which only the server gets.
 #[tokio::test]
 async fn a_call_goes_on_once_its_account_is_connected() {
     let scene = Scene::new().await;

@@ -6,11 +6,9 @@ use usher_testkit::{oauth::Endpoint, person::Page};
 use super::scene::{CALL, Scene, is_heading, parameter, went};
 use crate::{harness::ACCEPT, needs_modern::retry, secrecy::Captured};
 
-/// R-OAUTH-01, R-SEC-03, R-SEC-07: no code, state, verifier, cookie, token or secret of a visit to a provider stands
-/// in the log, in
-/// the audit log, in the store, on a page, or in anything that the client gets, whether it works out or not. The
-/// server gets
-/// the access token, and nothing else.
+/// R-OAUTH-01, R-SEC-03, R-SEC-07: no code, state, verifier, cookie, token or secret of a visit to a provider stands in
+/// the log, in the audit log, in the store, on a page, or in anything that the client gets, whether it works out or
+/// not. The server gets the access token, and nothing else.
 #[tokio::test]
 async fn nothing_of_an_account_is_seen_anywhere_but_where_it_belongs() {
     let (captured, subscriber) = Captured::subscriber();
